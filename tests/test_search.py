@@ -32,7 +32,8 @@ from bnclassify.learners.scoring import CrossValidatedScore, FoldedData
 from bnclassify.metrics import METRICS
 from bnclassify.metrics.folds import rows_tested_by_folds
 from bnclassify.model.arguments import log_joint
-from bnclassify.recipe.backoff_prior import BackOff, find_prior
+from bnclassify.network.priors import find_prior
+from bnclassify.recipe.backoff_prior import BackOff
 
 from .conftest import read_reference, reference_frame, scores_of
 from .strategies import examples, frames, networks

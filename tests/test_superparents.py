@@ -20,7 +20,7 @@ from bnclassify.base.arrays import log_sum_exp, normalize
 from bnclassify.frames.training import prepare_training_data
 from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
-from bnclassify.recipe.backoff_prior import find_prior
+from bnclassify.network.priors import find_prior
 from bnclassify.recipe.prefix_tables import LeftOutRows
 from bnclassify.superparents import cooccurrence, look_up
 from bnclassify.superparents.members import formula_of_members

@@ -23,8 +23,7 @@ from ..model.model import Model, replace_unchecked
 from ..model.recipes import Step, Tally, TrainingRows
 from ..network.classifiers import warn_of_wide_tables
 from ..network.methods import PLAIN, Method, Numbers, find_method
-from ..network.priors import Prior, is_nested_prior
-from ..recipe.backoff_prior import find_prior
+from ..network.priors import Prior, find_prior, is_nested_prior
 from ..several.multidimensional import MultiModel
 
 M = TypeVar("M", bound=Model)

@@ -19,9 +19,8 @@ from ..model.arguments import check_has_joint_distribution, encode_for_model
 from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
-from ..network.priors import Drawn, PseudoCounts
+from ..network.priors import PRIORS, Drawn, PseudoCounts, find_prior
 from ..reading.intervals import has_posterior_of_tables, model_with_all_tables_drawn
-from ..recipe.backoff_prior import PRIORS, find_prior
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from .sample import means_or_draws_of_numbers
 

@@ -21,8 +21,8 @@ from ..metrics.folds import Folds, drawn_or_given_folds
 from ..model.arguments import check_size_of_scores
 from ..model.recipes import Step, is_recipe_running
 from ..network.classifiers import BNC
+from ..network.priors import find_prior
 from ..reading.families import is_semi_naive
-from ..recipe.backoff_prior import find_prior
 from .arc_rules import Arc, ArcRules, arcs_in_words, parents_in_start
 from .neighbors import Arcs, Edit, Parents, Structure, apply_edit, describe_edit
 from .networks import network

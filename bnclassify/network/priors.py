@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar, cast
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar, cast
 import numpy as np
 
 from ..base.arrays import Array, ArrayOf, Positions, map_by_shape, normalize
+from ..base.checks import Real, must_be
 from ..base.immutable import COUNT, Immutable, StackedArrays, field_bounds, record
 
 if TYPE_CHECKING:
@@ -222,3 +223,32 @@ def check_positive_prior(prior: Prior, argument: str) -> None:
 def tables_from_counts(counts: Sequence[Array], prior: Prior) -> StackedArrays:
     """Return the tables of families from their counts; those of one shape are made together."""
     return map_by_shape(counts, lambda stack: prior(stack.astype(np.float64), axis=1))
+
+
+PRIORS: dict[str, Callable[[Any], Prior]] = {
+    "smooth": lambda amount: Dirichlet(_check_amount("smooth", amount)),
+    "ess": lambda amount: EquivalentSize(_check_amount("ess", amount, MOST_ESS)),
+    "m": lambda amount: MEstimate(_check_amount("m", amount)),
+}
+"""The priors by the argument of `lp` that requests them; back-off adds itself."""
+
+
+def find_prior(**arguments: object) -> Prior:
+    """Return the prior of the only argument in `PRIORS` that is not None, or backoff=False."""
+    amounts = {name: value for name, value in arguments.items() if value is not None}
+    if amounts.get("backoff") is False:
+        del amounts["backoff"]
+    if not amounts:
+        raise TypeError(f"One of {', '.join(arguments)} must be given, for example smooth=1.")
+    if len(amounts) > 1:
+        raise ValueError(f"Only one of {', '.join(amounts)} can be given. Omit the others.")
+    [(name, value)] = amounts.items()
+    return PRIORS[name](value)
+
+
+def _check_amount(name: str, amount: object, most: float = MOST_AMOUNT) -> float:
+    """Return an amount of pseudo-counts as a Python number, or raise an error."""
+    value: float = Real(0, most).check(name, amount)
+    if 0 < value < LEAST_AMOUNT:
+        raise ValueError(must_be(name, f"0 or at least {LEAST_AMOUNT:g}", value))
+    return value

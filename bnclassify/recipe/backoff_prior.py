@@ -1,8 +1,8 @@
-"""The back-off prior, its concentrations and tables, and the priors by the arguments of `lp`."""
+"""The back-off prior: its concentrations and tables, and the argument `backoff` of `lp`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -19,11 +19,7 @@ from ..frames.dataset import Dataset
 from ..network.priors import (
     LEAST_AMOUNT,
     MOST_AMOUNT,
-    MOST_ESS,
-    Dirichlet,
-    EquivalentSize,
-    MEstimate,
-    Prior,
+    PRIORS,
     PseudoCounts,
     is_nested_prior,
 )
@@ -375,42 +371,15 @@ def concentrations_of(tables: Sequence[PrefixTable]) -> dict[str, Any]:
     return {"concentrations": tuple([table.masses for table in tables])} if tables[0].nested else {}
 
 
-PRIORS: dict[str, Callable[[Any], Prior]] = {
-    "smooth": lambda amount: Dirichlet(_check_amount("smooth", amount)),
-    "ess": lambda amount: EquivalentSize(_check_amount("ess", amount, MOST_ESS)),
-    "m": lambda amount: MEstimate(_check_amount("m", amount)),
-    "backoff": lambda asked: BackOff(None if asked is True else asked),
-}
-"""The priors by the argument of `lp` that requests them."""
-
-
-def find_prior(**arguments: object) -> Prior:
-    """Return the prior of the only argument in `PRIORS` that is not None or False."""
-    amounts = {name: value for name, value in arguments.items() if value is not None}
-    if _check_backoff(amounts.get("backoff", False)) is False:
-        amounts.pop("backoff", None)
-    if not amounts:
-        raise TypeError(f"One of {', '.join(arguments)} must be given, for example smooth=1.")
-    if len(amounts) > 1:
-        raise ValueError(f"Only one of {', '.join(amounts)} can be given. Omit the others.")
-    [(name, value)] = amounts.items()
-    return PRIORS[name](value)
-
-
-def _check_backoff(asked: object) -> bool | float:
-    """Return True, False or a number of pseudo-counts per level, or raise an error."""
-    if isinstance(asked, bool):
-        return asked
+def _requested_back_off(asked: object) -> BackOff:
+    """Return the prior for True or a number of pseudo-counts per level, or raise an error."""
+    if asked is True:
+        return BackOff()
     if not isinstance(asked, Number):
         raise TypeError(
             must_be("backoff", "True or False, or a number of pseudo-counts per level", asked)
         )
-    return Real(LEAST_AMOUNT, MOST_AMOUNT).check("backoff", asked)
+    return BackOff(Real(LEAST_AMOUNT, MOST_AMOUNT).check("backoff", asked))
 
 
-def _check_amount(name: str, amount: object, most: float = MOST_AMOUNT) -> float:
-    """Return an amount of pseudo-counts as a Python number, or raise an error."""
-    value: float = Real(0, most).check(name, amount)
-    if 0 < value < LEAST_AMOUNT:
-        raise ValueError(must_be(name, f"0 or at least {LEAST_AMOUNT:g}", value))
-    return value
+PRIORS["backoff"] = _requested_back_off
