@@ -20,8 +20,8 @@ from ..frames.opening import InFull, InParts
 from ..metrics import AnyMetric, choose_metrics
 from ..metrics.folds import Folds
 from ..model.arguments import check_has_joint_distribution, check_ordered, unwrap_estimator
+from ..model.counted import SeveralClasses
 from ..model.model import Model
-from ..several.multidimensional import MultiModel
 from .fold_scores import Scheme, Scores, attach_scheme, evaluate_in_rounds
 
 AsMetric: TypeAlias = "MetricName | Callable[[pd.DataFrame, pd.Series[Any]], float]"
@@ -52,7 +52,7 @@ class _Repeated(Options, total=False):
 
 @overload  # type checkers regard a Model as a model of a single class variable
 def cv(  # type: ignore[overload-overlap]
-    x: MultiModel | Models,
+    x: SeveralClasses | Models,
     dataset: InFull | InParts,
     *,
     metric: AsMetric | Metrics = "accuracy",

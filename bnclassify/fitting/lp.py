@@ -19,16 +19,16 @@ from ..frames.opening import InFull, InParts, open_data, with_groups_as_cases
 from ..frames.schema import Columns
 from ..frames.training import TrainingData, read_training
 from ..model.arguments import check_model
+from ..model.counted import SeveralClasses
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Step, Tally, TrainingRows
 from ..network.classifiers import warn_of_wide_tables
 from ..network.methods import PLAIN, Method, Numbers, find_method
 from ..network.priors import Prior, find_prior, is_nested_prior
-from ..several.multidimensional import MultiModel
 
 M = TypeVar("M", bound=Model)
 OneOrSeveral = TypeVar(
-    "OneOrSeveral", MultiModel, Model
+    "OneOrSeveral", SeveralClasses, Model
 )  # leave-one-out returns another model type
 
 

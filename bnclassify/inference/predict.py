@@ -22,6 +22,7 @@ from ..frames.records import Row
 from ..metrics.outcomes import Labelling, categorical_type
 from ..model.arguments import check_fitted, check_ordered, encode_for_model, log_joint
 from ..model.class_prior import ClassPrior, check_class_prior, log_prior_ratio
+from ..model.counted import SeveralClasses
 from ..model.model import Model
 from ..reading.intervals import (
     MOST_DRAWN,
@@ -32,7 +33,6 @@ from ..reading.intervals import (
 )
 from ..scores.evaluate import scores_at
 from ..scores.rows import Rows
-from ..several.multidimensional import MultiModel
 from .decisions import check_costs, least_costly
 
 _BLOCK_ROWS = 2**16
@@ -58,7 +58,7 @@ class _PredictOptions(TypedDict, total=False):
 
 @overload  # type checkers regard a Model as a model of a single class variable
 def predict(  # type: ignore[overload-overlap]
-    x: MultiModel, newdata: NewData, *, prob: bool = False, **options: Unpack[_PredictOptions]
+    x: SeveralClasses, newdata: NewData, *, prob: bool = False, **options: Unpack[_PredictOptions]
 ) -> pd.DataFrame: ...
 @overload
 def predict(
@@ -289,7 +289,7 @@ def _predictor_of_rows(
 ) -> Callable[[NewData], Any]:
     """Return a function that predicts rows in memory, and that can be pickled for workers."""
     options: dict[str, Any] = {**reading, "prob": prob, "prior": prior, "costs": costs}
-    if isinstance(x, MultiModel):
+    if isinstance(x, SeveralClasses):
         return partial(x.predict, **options, joint=joint, greedy=greedy)
     if joint or greedy:
         raise TypeError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from ..base.arrays import Array, Positions
 from ..base.messages import listed
@@ -96,6 +96,17 @@ class CountedModel(Model):
     def with_class_exchanged(self, variable: int) -> Model | None:
         """Return the joint distribution with a feature and the class exchanged, if there is one."""
         return None
+
+
+class SeveralClasses(CountedModel):
+    """Base of models of several class variables, whose predictions are tables."""
+
+    one_class = False
+
+    if TYPE_CHECKING:  # each type of model implements it
+
+        def predict(self, newdata: Any, prob: bool, *arguments: Any, **options: Any) -> Any:
+            """Return labels or posteriors, with columns for each class variable."""
 
 
 def check_counted(x: Model) -> CountedModel:

@@ -20,7 +20,7 @@ from ..frames.schema import Levels
 from ..frames.training import read_training
 from ..metrics.outcomes import Labelling
 from ..model.arguments import read_for_model
-from ..model.counted import CountedModel
+from ..model.counted import SeveralClasses
 from ..model.derived import forward_to_basis
 from ..model.model import Fit, Model
 from ..model.recipes import Recipe, Step, TrainingRows, recipe_with_parameter_step
@@ -35,10 +35,9 @@ MOST_COMBINATIONS = 2**16
 _PROBABILITY = "probability"
 
 
-class MultiModel(CountedModel):
+class MultiModel(SeveralClasses):
     """Base of models of several ``class_vars``; ``levels`` has the features, then the classes."""
 
-    one_class = False
     is_chain = False
 
     def __post_init__(self) -> None:
