@@ -128,7 +128,7 @@ from .inference.sample import sample as sample
 from .inference.value_of_information import value_of_information as value_of_information
 from .learners.blankets import learn_blanket as learn_blanket
 from .learners.chi_square import chisq_dn as chisq_dn
-from .learners.fixed import anb as anb, aode as aode, from_modelstring as from_modelstring, nb as nb
+from .learners.fixed import anb as anb, from_modelstring as from_modelstring, nb as nb
 from .learners.hill_climbing import ban as ban, hc as hc
 from .learners.k_dependence import kdb_mi as kdb_mi, spode as spode
 from .learners.latent_classes import lca as lca
@@ -196,6 +196,7 @@ from .reading.learned import (
 from . import parts as parts  # which opens chunks, Dask and tables of databases
 from .several.multi_learners import chain as chain, maode as maode, mbc as mbc
 from .superparents.n_dependence import ande as ande
+from .superparents.one_dependence import aode as aode
 
 _COMPLETE_JOB = [
     "check_data", "bnc", "predict", "explain", "counterfactual", "cv", "cv_predict",

@@ -10,8 +10,9 @@ from ..base.immutable import record
 from ..base.messages import did_you_mean, listed, shown
 from ..model.model import Model
 from ..superparents.n_dependence import ande
+from ..superparents.one_dependence import aode
 from .chi_square import chisq_dn
-from .fixed import anb, aode, nb
+from .fixed import anb, nb
 from .hill_climbing import ban, hc
 from .k_dependence import kdb_mi, spode
 from .trees import chow_liu, tan_cl

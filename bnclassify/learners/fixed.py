@@ -1,4 +1,4 @@
-"""Structures without search: naive Bayes, AODE, and structures given by the user."""
+"""Structures without search: naive Bayes, and structures given by the user."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from ..frames.training import mark_as_averaging, schema_and_features
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
 from ..network.families import Family, check_families
-from ..superparents.one_dependence import AODE
 from .networks import families_from_parents, network
 
 
-def _features_for_recipe(
+def features_for_recipe(
     dataset: object, features: object, chosen: tuple[Hashable, ...]
 ) -> tuple[Hashable, ...] | None:
     """Return the features that the recipe selects from other data; None for all columns."""
@@ -72,62 +71,8 @@ def nb(
       learning algorithm: nb
     """
     schema, chosen = schema_and_features(dataset, class_var, features, numeric=True)
-    step = Step("nb", nb, {"features": _features_for_recipe(dataset, features, chosen)})
+    step = Step("nb", nb, {"features": features_for_recipe(dataset, features, chosen)})
     return network(class_var, dict.fromkeys(chosen, ()), schema, step)
-
-
-def aode(
-    class_var: Hashable,
-    dataset: InFull | InParts | None = None,
-    *,
-    features: Iterable[Hashable] | None = None,
-) -> AODE | BNC:
-    """Build averaged one-dependence estimators (AODE), one per feature.
-
-    In each network, its feature is a parent of all others.
-
-    Parameters
-    ----------
-    class_var : str
-        Name of the class variable.
-    dataset : pandas.DataFrame, Dataset, or partitioned data, optional
-        Data with the levels of each variable. By default, all columns except
-        the class are features.
-    features : list of str, optional
-        Names of the features; with `dataset`, a selection of its columns.
-
-    Returns
-    -------
-    AODE
-        A structure without parameters; `lp` estimates them. With fewer than two
-        features, it is a naive Bayes, a BNC.
-
-    Notes
-    -----
-    This is the ensemble of the R package, the mean of the joint distributions
-    of networks, which marginalizes over missing features exactly. `ande`
-    follows its authors [1]_: the first table of an estimator is P(class,
-    superparent), only superparents with values that occurred in training are
-    used, and missing features are skipped.
-
-    References
-    ----------
-    .. [1] Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes:
-       aggregating one-dependence estimators. Machine Learning 58.
-
-    Examples
-    --------
-    >>> from bnclassify import aode, load_car, members, modelstring
-    >>> model = aode("class", load_car(), features=["doors", "safety"])
-    >>> [modelstring(member) for member in members(model)]
-    ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
-    """
-    schema, chosen = schema_and_features(dataset, class_var, features)
-    step = Step("aode", aode, {"features": _features_for_recipe(dataset, features, chosen)})
-    if len(chosen) < 2:
-        return network(class_var, dict.fromkeys(chosen, ()), schema, step)
-    levels = None if schema is None else schema.select((*chosen, class_var)).levels
-    return AODE(class_var, chosen, levels, recipe=Recipe.from_step(class_var, step, schema))
 
 
 @mark_as_averaging
@@ -183,7 +128,7 @@ def anb(
     of_chosen = {name: given.get(name, ()) for name in chosen}
     families = [(name, *names, class_var) for name, names in of_chosen.items()]
     check_families(class_var, (*families, (class_var,)), origin="parents")
-    kept = _features_for_recipe(dataset, features, chosen)
+    kept = features_for_recipe(dataset, features, chosen)
     step = Step("anb", anb_again, {"parents": tuple(given.items()), "features": kept})
     return network(class_var, of_chosen, schema, step)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,9 +13,13 @@ from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..counts.contingency import Recoding, contingency_table
 from ..counts.pairs import check_cells_of_all_pairs, count_pairs
 from ..frames.dataset import Dataset
+from ..frames.opening import InFull, InParts
 from ..frames.schema import Levels
+from ..frames.training import schema_and_features
+from ..learners.fixed import features_for_recipe
+from ..learners.networks import network
 from ..model.class_prior import PROPORTIONS
-from ..model.recipes import Recipe, Tally
+from ..model.recipes import Recipe, Step, Tally
 from ..network.classifiers import BNC
 from ..network.em import EM
 from ..network.ensemble import Average
@@ -254,3 +258,57 @@ class AODE(Average):
             )
 
         return log_joint_by_blocks(log_joint, rows.codes, len(self.known_levels[-1]))
+
+
+def aode(
+    class_var: Hashable,
+    dataset: InFull | InParts | None = None,
+    *,
+    features: Iterable[Hashable] | None = None,
+) -> AODE | BNC:
+    """Build averaged one-dependence estimators (AODE), one per feature.
+
+    In each network, its feature is a parent of all others.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the class variable.
+    dataset : pandas.DataFrame, Dataset, or partitioned data, optional
+        Data with the levels of each variable. By default, all columns except
+        the class are features.
+    features : list of str, optional
+        Names of the features; with `dataset`, a selection of its columns.
+
+    Returns
+    -------
+    AODE
+        A structure without parameters; `lp` estimates them. With fewer than two
+        features, it is a naive Bayes, a BNC.
+
+    Notes
+    -----
+    This is the ensemble of the R package, the mean of the joint distributions
+    of networks, which marginalizes over missing features exactly. `ande`
+    follows its authors [1]_: the first table of an estimator is P(class,
+    superparent), only superparents with values that occurred in training are
+    used, and missing features are skipped.
+
+    References
+    ----------
+    .. [1] Webb, G. I., Boughton, J. R., Wang, Z. (2005). Not so naive Bayes:
+       aggregating one-dependence estimators. Machine Learning 58.
+
+    Examples
+    --------
+    >>> from bnclassify import aode, load_car, members, modelstring
+    >>> model = aode("class", load_car(), features=["doors", "safety"])
+    >>> [modelstring(member) for member in members(model)]
+    ['[class] [doors|class] [safety|doors:class]', '[class] [safety|class] [doors|safety:class]']
+    """
+    schema, chosen = schema_and_features(dataset, class_var, features)
+    step = Step("aode", aode, {"features": features_for_recipe(dataset, features, chosen)})
+    if len(chosen) < 2:
+        return network(class_var, dict.fromkeys(chosen, ()), schema, step)
+    levels = None if schema is None else schema.select((*chosen, class_var)).levels
+    return AODE(class_var, chosen, levels, recipe=Recipe.from_step(class_var, step, schema))
