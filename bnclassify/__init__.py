@@ -127,6 +127,7 @@ from .inference.query import query as query
 from .inference.sample import sample as sample
 from .inference.value_of_information import value_of_information as value_of_information
 from .learners.blankets import learn_blanket as learn_blanket
+from .learners import by_name
 from .learners.chi_square import chisq_dn as chisq_dn
 from .learners.fixed import anb as anb, from_modelstring as from_modelstring, nb as nb
 from .learners.hill_climbing import ban as ban, hc as hc
@@ -197,6 +198,11 @@ from . import parts as parts  # which opens chunks, Dask and tables of databases
 from .several.multi_learners import chain as chain, maode as maode, mbc as mbc
 from .superparents.n_dependence import ande as ande
 from .superparents.one_dependence import aode as aode
+
+by_name.add_learners(
+    nb, anb, aode, ande, spode, tan_cl, chow_liu, kdb_mi, chisq_dn,
+    hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb,
+)  # fmt: skip
 
 _COMPLETE_JOB = [
     "check_data", "bnc", "predict", "explain", "counterfactual", "cv", "cv_predict",

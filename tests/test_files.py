@@ -26,7 +26,7 @@ from bnclassify.base.arrays import Array, normalize
 from bnclassify.base.immutable import StackedArrays, is_record, record
 from bnclassify.exchange import storage
 from bnclassify.fitting.lp import fit
-from bnclassify.learners import LEARNERS
+from bnclassify.learners.by_name import LEARNERS
 from bnclassify.model.model import Model
 from bnclassify.models import AODE, DN
 from bnclassify.network.classifiers import Network

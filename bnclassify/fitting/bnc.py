@@ -31,7 +31,7 @@ from ..frames.opening import (
     with_groups_as_cases,
 )
 from ..frames.training import Numeric, TrainingData, read_training
-from ..learners import LEARNERS, find_learner
+from ..learners.by_name import LEARNERS, find_learner
 from ..model.model import Model
 from ..network.densities import Numbers, numeric_columns_of
 from ..network.methods import find_method

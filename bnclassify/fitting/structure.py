@@ -17,7 +17,7 @@ from ..frames.columns import warn_of_columns, warn_of_no_features
 from ..frames.dataset import Countable, Dataset, OpenedData
 from ..frames.frame import Frame
 from ..frames.training import TrainingData, read_training
-from ..learners import LEARNERS, find_learner
+from ..learners.by_name import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
 from ..model.arguments import check_bnc
 from ..model.model import Model, replace_unchecked

@@ -31,7 +31,7 @@ from ..counts.pairs import pair_statistics
 from ..frames.dataset import Countable
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare_training_data, read_training
-from ..learners import find_learner
+from ..learners.by_name import find_learner
 from ..learners.local_scores import LocalScores, check_score_and_ess, warn_of_fractional_weights
 from ..model.model import Model
 from ..model.recipes import Recipe, Step

@@ -7,7 +7,7 @@ from typing import Any
 from ..additive.fit import fit_effects
 from ..fitting.lp import lp
 from ..fitting.structure import relearn_raw
-from ..learners import LEARNERS
+from ..learners.by_name import LEARNERS
 from ..model.class_prior import with_proportions_again
 from ..model.model import Model
 from ..model.recipes import Step

@@ -30,7 +30,7 @@ from ..frames.numeric import check_not_reordered, check_same_index, check_weight
 from ..frames.opening import Meaning, open_data, split_off_groups
 from ..inference.decisions import check_costs
 from ..inference.predict import predict, unnormalized_log_posteriors
-from ..learners import LEARNERS, find_learner
+from ..learners.by_name import LEARNERS, find_learner
 from ..model.arguments import check_has_joint_distribution, check_model
 from ..model.class_prior import check_class_prior, log_prior_ratio
 from ..model.model import Model
