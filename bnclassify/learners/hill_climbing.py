@@ -18,12 +18,13 @@ from .arc_moves import MOVES, Change, Climb, Limits
 from .arc_rules import Arc, ArcRules, parents_in_start
 from .local_scores import (
     LocalScores,
+    check_missing_option,
     check_no_missing_values,
     check_score_and_ess,
     warn_of_fractional_weights,
 )
 from .networks import network
-from .structural_em import check_missing_option, structural_em
+from .structural_em import structural_em
 
 
 def hc(

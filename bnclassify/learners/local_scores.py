@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import log as ln
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,12 @@ class DecomposableScore:
 SCORE_NAMES = ("loglik", "aic", "bic", "bde", "k2")
 
 
+SCORES_OF_EM = ("bic", "aic", "loglik")
+
+WITH_MISSING_VALUES: dict[str, Callable[..., Any]] = {}
+"""Searches in incomplete rows by the value of `missing`; structural EM adds itself."""
+
+
 def _make_decomposable_score(score: str, data: Countable, ess: float) -> DecomposableScore:
     """Return a score: a log marginal likelihood, or Σ N_jk ln(N_jk / N_j) minus a penalty."""
     if score in ("bde", "k2"):
@@ -53,6 +60,12 @@ def _make_decomposable_score(score: str, data: Countable, ess: float) -> Decompo
     penalties = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * ln(data.size or 1)}
     n_log_n = n_log_n_function(data)
     return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalties[score])
+
+
+def check_missing_option(missing: object, usual: str, score: str) -> None:
+    """Raise unless `missing` is a valid option for the score."""
+    if OneOf((usual, "em")).check("missing", missing) == "em":
+        OneOf(SCORES_OF_EM).check("score", score)
 
 
 def check_score_and_ess(score: object, ess: object) -> float:

@@ -10,27 +10,19 @@ import numpy as np
 import pandas as pd
 
 from ..base.arrays import TOLERANCE, Array, Mask, log
-from ..base.checks import OneOf
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Dataset
 from ..network.em import run_em
 from ..network.families import Scope, count_parameters
 from ..network.priors import Dirichlet
 from ..scores.elimination import groups_of_equal_columns
-from .local_scores import LocalScores
+from .local_scores import WITH_MISSING_VALUES, LocalScores
 
 ParentLists = Sequence[Sequence[int]]
 D = TypeVar("D", bound=Dataset)
 
 _MOST_COMPLETIONS = 2**22
-_EM_SCORES = ("bic", "aic", "loglik")
 _LIKELIHOOD = Dirichlet(0)
-
-
-def check_missing_option(missing: object, usual: str, score: str) -> None:
-    """Raise unless `missing` is a valid option for the score."""
-    if OneOf((usual, "em")).check("missing", missing) == "em":
-        OneOf(_EM_SCORES).check("score", score)
 
 
 class Completions(Generic[D]):
@@ -132,3 +124,6 @@ def _expected_completions_and_score(
     )
     penalty = LocalScores(weighted, score).score.penalty
     return weighted, run.objectives[-1] - penalty * count_parameters(scopes, data.cards)
+
+
+WITH_MISSING_VALUES["em"] = structural_em

@@ -19,9 +19,13 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
 from .arc_rules import Arc, ArcRules, arcs_in_words
-from .local_scores import check_score_and_ess, warn_of_fractional_weights
+from .local_scores import (
+    WITH_MISSING_VALUES,
+    check_missing_option,
+    check_score_and_ess,
+    warn_of_fractional_weights,
+)
 from .networks import network
-from .structural_em import check_missing_option, structural_em
 
 
 def edge_posterior(data: Countable, ess: float) -> Array:
@@ -194,7 +198,7 @@ def _best_forest_by_em(
     def learn_forest(rows: TrainingData, _: object = None) -> list[list[int]]:
         return positions_of_parents(_parents_in_best_forest(rows, score, 1, root, rules))
 
-    found, scores = structural_em(
+    found, scores = WITH_MISSING_VALUES["em"](
         data, positions_of_parents(start), learn_forest, score, others=[learn_forest(data)]
     )
     parents = {}
