@@ -14,13 +14,13 @@ from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
 from ..inference.evidence import cards_of_features, positions_parents_first
-from ..inference.value_of_information import density_grid
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..model.recipes import Step
 from ..numbers.cut_points import (
     short_point_texts,
 )
+from ..scores.densities import density_grid
 from ..scores.evaluate import (
     effect_of_feature_alone,
     effects_at,

@@ -18,7 +18,7 @@ from ..frames.opening import InFull, InParts, open_data
 from ..frames.schema import Columns
 from ..frames.training import Numeric, data_and_numeric_features
 from ..learners.local_scores import warn_of_fractional_weights
-from ..network.densities import Numbers, numeric_columns_of
+from ..scores.densities import Numbers, numeric_columns_of
 
 _MOST_CELLS = 2**24  # of the table of a test
 _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}

@@ -20,13 +20,13 @@ from ..base.arrays import ArrayOf, log
 from ..base.checks import Instance
 from ..base.messages import to_python_scalar
 from ..inference.evidence import cards_of_features, positions_parents_first
-from ..inference.value_changes import number_of_decimals
-from ..inference.value_of_information import density_grid
 from ..model.arguments import check_model
 from ..model.model import Model
+from ..numbers.cut_points import number_of_decimals
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import choose_arcs_to_draw, plot
 from ..plotting.nodes import text_as_html
+from ..scores.densities import density_grid
 from ..scores.evaluate import main_effects, shifts_of_missing
 from ..scores.formulas import Blend, Completed, Raised, Table, is_sum_of_tables
 from .libraries import check_distinct_texts

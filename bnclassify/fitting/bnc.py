@@ -33,11 +33,11 @@ from ..frames.opening import (
 from ..frames.training import Numeric, TrainingData, read_training
 from ..learners.by_name import LEARNERS, find_learner
 from ..model.model import Model
-from ..network.densities import Numbers, numeric_columns_of
 from ..network.methods import find_method
 from ..network.priors import PRIORS, find_prior
 from ..numbers.preparation import Preparing
 from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
+from ..scores.densities import Numbers, numeric_columns_of
 from .lp import check_groups_are_used, given_arguments, lp, warn_of_one_class_or_few_rows
 from .structure import accepts_numbers, check_learner_is_able, learn_structure
 

@@ -23,8 +23,9 @@ from ..model.counted import SeveralClasses
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Step, Tally, TrainingRows
 from ..network.classifiers import warn_of_wide_tables
-from ..network.methods import PLAIN, Method, Numbers, find_method
+from ..network.methods import PLAIN, Method, find_method
 from ..network.priors import Prior, find_prior, is_nested_prior
+from ..scores.densities import Numbers
 
 M = TypeVar("M", bound=Model)
 OneOrSeveral = TypeVar(

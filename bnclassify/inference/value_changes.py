@@ -15,6 +15,7 @@ from ..frames.dataset import Dataset
 from ..frames.schema import MISSING
 from ..model.arguments import check_not_dropped
 from ..model.model import Model
+from ..numbers.cut_points import number_of_decimals
 from .explain import original_values
 
 Range: TypeAlias = "tuple[float, float] | Sequence[Hashable]"
@@ -169,21 +170,6 @@ def _changes_to_other_intervals(
             value = int(number) if number.is_integer() and before.is_integer() else number
             moves.append(ValueChange(feature, code, value, number, size))
     return moves
-
-
-def number_of_decimals(cuts: Sequence[float], before: float = 0.0) -> int | None:
-    """Return the decimals that values of a column have, by its cut points; None if they have many.
-
-    >>> [number_of_decimals(cuts) for cuts in ((115.5, 127.5), (21.35, 29.05), (1.23456789,))]
-    [0, 1, None]
-    """
-    texts = [format(Decimal(repr(float(cut))), "f").rstrip("0") for cut in cuts]
-    parts = [text.partition(".")[2] for text in texts]
-    most = max(map(len, parts), default=0)
-    if most and all(part.endswith("5") for part in parts if len(part) == most):
-        most -= 1  # the middle between two values
-    most = max(most, len(format(Decimal(repr(before)), "f").rstrip("0").partition(".")[2]))
-    return most if most <= 6 else None  # decimals of numbers that are rounded
 
 
 def nearest_number_inside(low: float, high: float, is_below: bool, places: int | None) -> float:

@@ -29,14 +29,12 @@ from ..frames.records import Row, is_missing
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
 from ..model.model import Model
-from ..scores.densities import Density
+from ..scores.densities import density_grid
 from ..scores.evaluate import scores_at
 from ..scores.formulas import sums_in_formula
 from ..scores.rows import Rows
 from .decisions import check_costs
 from .explain import original_values, read_one_row
-
-_DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
 
 
 @with_call_advice("Pass costs by name: value_of_information(x, row, costs=costs).")
@@ -220,11 +218,3 @@ def _number_of_values_sharing_code(
     pairs = np.stack([owners, coded[owners, np.arange(len(owners))]])
     _, place, joined = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
     return np.asarray(joined[place.ravel()])
-
-
-def density_grid(density: Density) -> tuple[Array, Array]:
-    """Return points at which a density is evaluated, and the width that each represents."""
-    columns = density.parameters_by_name()
-    mean, sd = columns["mean"].reshape(-1, 1), columns["sd"].reshape(-1, 1)
-    points = np.unique(mean + sd * np.linspace(-_DEVIATIONS, _DEVIATIONS, _POINTS))
-    return points, np.gradient(points)

@@ -16,7 +16,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.training import mark_as_averaging, prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
+from ..scores.densities import Numbers, numbers_as_setting, numeric_columns_of
 from .arc_rules import Arc, ArcRules
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractional_weights
 from .networks import network

@@ -17,7 +17,7 @@ from ..frames.opening import InFull, InParts
 from ..frames.training import TrainingData, mark_as_averaging, prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..network.densities import Numbers, numbers_as_setting, numeric_columns_of
+from ..scores.densities import Numbers, numbers_as_setting, numeric_columns_of
 from .arc_rules import Arc, ArcRules, arcs_in_words
 from .local_scores import (
     WITH_MISSING_VALUES,

@@ -6,35 +6,14 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..base.checks import OneOf
 from ..base.immutable import record
-from ..base.messages import listed, shown
+from ..base.messages import listed
 from ..frames.dataset import OpenedData
-from ..frames.training import Numeric, data_and_numeric_features
+from ..frames.training import data_and_numeric_features
 from ..model.model import Model, replace_unchecked
-from ..scores.densities import FAMILIES
-from .methods import Numbers as Numbers
+from ..scores.densities import FAMILIES, numeric_columns_of
 from .methods import Plain, method_of_lp
 from .priors import Prior
-
-
-def numeric_columns_of(numbers: Numbers) -> Numeric:
-    """Return the columns to keep as numbers, or True for the default columns, or raise."""
-    if numbers is None:
-        return ()
-    if isinstance(numbers, Mapping):
-        for name, family in numbers.items():
-            OneOf(FAMILIES).check(f"numbers[{shown(name)}]", family)
-        return tuple(numbers)
-    OneOf(FAMILIES).check("numbers", numbers)
-    return True
-
-
-def numbers_as_setting(numbers: Numbers) -> dict[str, Any]:
-    """Return the argument as a setting of a step, without it if it is None."""
-    if numbers is None:
-        return {}
-    return {"numbers": dict(numbers) if isinstance(numbers, Mapping) else numbers}
 
 
 @method_of_lp

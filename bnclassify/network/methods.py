@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..base.immutable import record
 from ..model.model import Model, replace_unchecked
 from .priors import Prior
-
-Numbers: TypeAlias = str | Mapping[Any, str] | None
-"""Densities of numeric columns: one type for all, or one type per column."""
 
 
 @record

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from decimal import Decimal
 from itertools import pairwise
 from math import log2
 from typing import Any
@@ -350,3 +351,18 @@ def _rounded_as_text(point: float, digits: int) -> str:
 def cut_point_as_text(point: float) -> str:
     """Return a cut point as text, with as few digits as identify it."""
     return repr(point).removesuffix(".0")
+
+
+def number_of_decimals(cuts: Sequence[float], before: float = 0.0) -> int | None:
+    """Return the decimals that values of a column have, by its cut points; None if they have many.
+
+    >>> [number_of_decimals(cuts) for cuts in ((115.5, 127.5), (21.35, 29.05), (1.23456789,))]
+    [0, 1, None]
+    """
+    texts = [format(Decimal(repr(float(cut))), "f").rstrip("0") for cut in cuts]
+    parts = [text.partition(".")[2] for text in texts]
+    most = max(map(len, parts), default=0)
+    if most and all(part.endswith("5") for part in parts if len(part) == most):
+        most -= 1  # the middle between two values
+    most = max(most, len(format(Decimal(repr(before)), "f").rstrip("0").partition(".")[2]))
+    return most if most <= 6 else None  # decimals of numbers that are rounded

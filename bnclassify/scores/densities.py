@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
 from ..base.arrays import Array, Mask, Positions, log, slices
+from ..base.checks import OneOf
 from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, field_bounds, record
 from ..base.messages import shown
 from ..counts.contingency import Recoding
@@ -27,6 +28,7 @@ from ..counts.moments import (
     observed_numbers,
 )
 from ..frames.dataset import Dataset
+from ..frames.training import Numeric
 
 
 def moments_with_fallback(
@@ -289,3 +291,37 @@ Density: TypeAlias = Gaussian | Kernel
 
 FAMILIES: dict[str, type[Gaussian | Kernel]] = {"gaussian": Gaussian, "kernel": Kernel}
 """Types of densities by their names in `lp`."""
+
+
+Numbers: TypeAlias = str | Mapping[Any, str] | None
+"""Densities of numeric columns: one type for all, or one type per column."""
+
+
+def numeric_columns_of(numbers: Numbers) -> Numeric:
+    """Return the columns to keep as numbers, or True for the default columns, or raise."""
+    if numbers is None:
+        return ()
+    if isinstance(numbers, Mapping):
+        for name, family in numbers.items():
+            OneOf(FAMILIES).check(f"numbers[{shown(name)}]", family)
+        return tuple(numbers)
+    OneOf(FAMILIES).check("numbers", numbers)
+    return True
+
+
+def numbers_as_setting(numbers: Numbers) -> dict[str, Any]:
+    """Return the argument as a setting of a step, without it if it is None."""
+    if numbers is None:
+        return {}
+    return {"numbers": dict(numbers) if isinstance(numbers, Mapping) else numbers}
+
+
+_DEVIATIONS, _POINTS = 6.0, 121  # of the grid of a density
+
+
+def density_grid(density: Density) -> tuple[Array, Array]:
+    """Return points at which a density is evaluated, and the width that each represents."""
+    columns = density.parameters_by_name()
+    mean, sd = columns["mean"].reshape(-1, 1), columns["sd"].reshape(-1, 1)
+    points = np.unique(mean + sd * np.linspace(-_DEVIATIONS, _DEVIATIONS, _POINTS))
+    return points, np.gradient(points)

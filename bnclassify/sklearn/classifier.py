@@ -35,8 +35,8 @@ from ..model.arguments import check_has_joint_distribution, check_model
 from ..model.class_prior import check_class_prior, log_prior_ratio
 from ..model.model import Model
 from ..model.recipes import contains_given
-from ..network.densities import numeric_columns_of
 from ..numbers.preparation import Preparing
+from ..scores.densities import numeric_columns_of
 from .arguments import PREPARATION, estimation_step, estimator_arguments
 from .inputs import (
     CategoricalInput,
