@@ -27,7 +27,6 @@ from ..network.methods import PLAIN, Method, find_method
 from ..network.priors import Prior, find_prior, is_nested_prior
 from ..scores.densities import Numbers
 
-M = TypeVar("M", bound=Model)
 OneOrSeveral = TypeVar(
     "OneOrSeveral", SeveralClasses, Model
 )  # leave-one-out returns another model type

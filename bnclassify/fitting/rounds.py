@@ -30,7 +30,6 @@ from ..numbers.preparation import check_can_discretize
 from ..recipe.row_folds import RowFold
 
 R = TypeVar("R")
-D = TypeVar("D", bound=Dataset)
 
 
 @dataclass(frozen=True, eq=False)

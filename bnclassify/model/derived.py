@@ -69,11 +69,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from .model import Model, replace_unchecked
-
-M = TypeVar("M", bound=Model)
+from .model import M, Model, replace_unchecked
 
 
 def forward_to_basis(*names: str) -> Callable[[type[M]], type[M]]:

@@ -63,13 +63,13 @@ class Plain(Method):
 
 PLAIN = Plain()
 
-M = TypeVar("M", bound=type[Method])
+AnyMethod = TypeVar("AnyMethod", bound=type[Method])
 
 METHODS: list[type[Method]] = []
 """The methods that `lp` can be asked for."""
 
 
-def method_of_lp(method: M) -> M:
+def method_of_lp(method: AnyMethod) -> AnyMethod:
     """Register a method, so that `lp` asks it whether it is requested."""
     METHODS.append(method)
     return method
