@@ -75,7 +75,7 @@ from .additive.effects import effects as effects
 from .additive.from_effects import from_effects as from_effects
 from .additive.monotonize import monotonize as monotonize
 from .additive.scorecard import scorecard as scorecard
-from .base import messages, signatures
+from .tools import messages, signatures
 from .evaluation.accuracy import (
     accuracy as accuracy,
     confusion as confusion,
@@ -144,7 +144,12 @@ from .learners.wrappers import (
     tan_hcsp as tan_hcsp,
 )
 from .metrics.folds import r_folds as r_folds, stratified_folds as stratified_folds
-from .network import awnb as awnb, densities as densities, em as em, weighting as weighting  # of lp
+from .network import (
+    awnb as awnb,
+    densities as densities,
+    em as em,
+    weighting as weighting,
+)  # of lp
 from .network.classifiers import BNC as BNC
 from .network.ensemble import Ensemble as Ensemble
 from .numbers.discretization import discretize as discretize

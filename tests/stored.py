@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 
 import bnclassify as bn
-from bnclassify.base.immutable import RECORDS
 from bnclassify.exchange import storage
 from bnclassify.exchange.notation import _field_defaults
+from bnclassify.tools.immutable import RECORDS
 
 FOLDER = Path(__file__).parent / "reference" / "files"
 

@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.base.graphs import find_cycle, spanning_tree_posterior
 from bnclassify.evaluation.arc_strength import _bootstrap_sample
 from bnclassify.frames.training import prepare_training_data
+from bnclassify.tools.graphs import find_cycle, spanning_tree_posterior
 
 from .conftest import REFERENCE
 from .test_networks import NAMES, class_of, frame

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.graphs import ChangingDag, find_cycle
 from bnclassify.counts.family_counts import FamilyCounts
 from bnclassify.learners.local_scores import SCORE_NAMES, LocalScores
+from bnclassify.tools.graphs import ChangingDag, find_cycle
 
 from .strategies import examples, frames, graphs
 
@@ -75,7 +75,7 @@ def test_large_families_are_counted_by_the_configurations_that_occur(
     monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame
 ) -> None:
     whole = LocalScores(bn.encode(car), "bic").gains_by_added_parent(0, [1, 2])
-    monkeypatch.setattr("bnclassify.base.arrays.BLOCK_CELLS", 10)
+    monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 10)
     monkeypatch.setattr("bnclassify.counts.family_counts._FEW_CONFIGURATIONS", 2)
     in_parts = LocalScores(bn.encode(car.iloc[:10]), "bic").gains_by_added_parent(0, [1, 2])
     assert np.isfinite(in_parts).all()

@@ -127,7 +127,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
     rows = car.iloc[::120].drop(columns="class").to_dict("records")
     found = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     assert {table["changes"].max() for table in found if len(table)} >= {1, 2, 3}
-    monkeypatch.setattr("bnclassify.base.arrays.BLOCK_CELLS", 60)
+    monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 60)
     small = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
     monkeypatch.setattr(
         change_search.SetSearch, "_bounds_of_longer_sets", lambda *given: np.full(len(given[1]), 1e9)
@@ -336,7 +336,7 @@ def test_bounds_of_averages_leave_out_what_cannot_succeed(
     few = tried[0]
     assert {table["changes"].max() for table in found if len(table)} == {1, 2, 3}
     assert any(table.empty for table in found)
-    monkeypatch.setattr("bnclassify.base.arrays.BLOCK_CELLS", 60)
+    monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 60)
     small = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
     monkeypatch.setattr(
         change_search.SetSearch, "_bounds_of_longer_sets", lambda *given: np.full(len(given[1]), 1e9)

@@ -16,8 +16,6 @@ from scipy.special import xlogy
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bnclassify as bn
-from bnclassify.base import arrays
-from bnclassify.base.arrays import TOLERANCE, first_best, log, one_thread
 from bnclassify.counts import contingency as counting
 from bnclassify.counts import family_counts as extending
 from bnclassify.counts import information, pairs
@@ -25,6 +23,8 @@ from bnclassify.counts.family_counts import FamilyCounts, number_family_states
 from bnclassify.counts.pairs import count_pairs, pair_statistics, pair_tables
 from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
+from bnclassify.tools import arrays
+from bnclassify.tools.arrays import TOLERANCE, first_best, log, one_thread
 
 from .strategies import examples, frames
 

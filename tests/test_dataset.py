@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.messages import shown
 from bnclassify.frames import columns
 from bnclassify.frames.dataset import codes_by_levels
+from bnclassify.tools.messages import shown
 
 from .strategies import frames
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.arrays import Array, log_sum_exp
 from bnclassify.model.arguments import encode_for_model, log_joint
+from bnclassify.tools.arrays import Array, log_sum_exp
 
 from .conftest import read_reference
 from .oracles import close

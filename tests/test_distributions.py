@@ -189,7 +189,7 @@ def test_queries_without_an_answer(car: pd.DataFrame, monkeypatch: pytest.Monkey
     monkeypatch.setattr("bnclassify.inference.query._MOST_CELLS", 100)
     with pytest.raises(ValueError, match="joint distribution of fewer cells; got 192"):
         bn.query(x, ["buying", "maint", "persons", "class"])
-    monkeypatch.setattr("bnclassify.base.arrays.BLOCK_CELLS", 10)
+    monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 10)
     in_blocks = bn.query(x, ["doors", "safety"])
     monkeypatch.undo()
     pd.testing.assert_series_equal(in_blocks, bn.query(x, ["doors", "safety"]))
@@ -401,7 +401,7 @@ def test_both_ways_to_fill_in_agree(voting: pd.DataFrame, monkeypatch: pytest.Mo
     x = bn.lp(bn.ban("Class", voting.dropna()), voting, smooth=1)
     few = voting[voting.isna().sum(axis=1).between(1, 4)].head(40)
     expected = bn.impute(x, few)
-    monkeypatch.setattr("bnclassify.base.arrays.BLOCK_CELLS", 16)
+    monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 16)
     pd.testing.assert_frame_equal(bn.impute(x, few), expected)
     alone = bn.Ensemble((x,))
     pd.testing.assert_frame_equal(bn.impute(alone, few), expected)

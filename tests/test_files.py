@@ -22,8 +22,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.arrays import Array, normalize
-from bnclassify.base.immutable import StackedArrays, is_record, record
 from bnclassify.exchange import storage
 from bnclassify.fitting.lp import fit
 from bnclassify.learners.by_name import LEARNERS
@@ -32,6 +30,8 @@ from bnclassify.models import AODE, DN
 from bnclassify.network.classifiers import Network
 from bnclassify.network.methods import Method
 from bnclassify.several.multidimensional import ClassView
+from bnclassify.tools.arrays import Array, normalize
+from bnclassify.tools.immutable import StackedArrays, is_record, record
 
 from . import stored
 from .strategies import models

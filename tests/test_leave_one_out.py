@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, log_softmax
 
 import bnclassify as bn
-from bnclassify.base.arrays import Array
 from bnclassify.model.model import replace_unchecked
 from bnclassify.recipe import family_terms, leave_one_out
 from bnclassify.recipe.backoff_prior import LEAST, MOST, best_concentrations
 from bnclassify.recipe.conditional_likelihood import best_common_power, best_powers
 from bnclassify.recipe.prefix_counts import count_prefixes
 from bnclassify.recipe.prefix_tables import PrefixTable, class_shares
+from bnclassify.tools.arrays import Array
 
 from .conftest import REFERENCE, read_reference
 from .strategies import frames, networks

@@ -14,7 +14,14 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.metrics import METRICS, Metric, bin_sums, calibration_noise, ends_of_equal_width, find_metric
+from bnclassify.metrics import (
+    METRICS,
+    Metric,
+    bin_sums,
+    calibration_noise,
+    ends_of_equal_width,
+    find_metric,
+)
 from bnclassify.metrics.outcomes import Labelling, Outcome, Outcomes
 
 

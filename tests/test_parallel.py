@@ -16,9 +16,9 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.base import parallel
-from bnclassify.base.messages import warn
-from bnclassify.base.parallel import run_tasks, using_jobs
+from bnclassify.tools import parallel
+from bnclassify.tools.messages import warn
+from bnclassify.tools.parallel import run_tasks, using_jobs
 
 from .estimators import BNCClassifier, BNCMultiClassifier
 

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.arrays import sum_nested
 from bnclassify.counts.information import mutual_information
 from bnclassify.counts.pairs import pair_statistics
 from bnclassify.frames.training import prepare_training_data
 from bnclassify.models import Partitions
 from bnclassify.parts.sources import Chunks
+from bnclassify.tools.arrays import sum_nested
 
 from .conftest import informative_gaps
 from .strategies import examples, frames, networks

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import bnclassify as bn
-from bnclassify.base import graphs
 from bnclassify.network.methods import METHODS
+from bnclassify.tools import graphs
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "bnclassify"

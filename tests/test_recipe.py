@@ -13,7 +13,6 @@ import pytest
 from scipy.special import gammaln, log_softmax, softmax
 
 import bnclassify as bn
-from bnclassify.base.arrays import Array
 from bnclassify.model.arguments import encode_for_model
 from bnclassify.network.classifiers import BNC
 from bnclassify.recipe import backoff_prior
@@ -21,6 +20,7 @@ from bnclassify.recipe.prefix_tables import LeftOutRows, class_probabilities, fe
 from bnclassify.recipe.weighted import Weighted
 from bnclassify.scores.evaluate import scores_at
 from bnclassify.scores.rows import Rows
+from bnclassify.tools.arrays import Array
 
 from .conftest import read_reference
 from .test_seams import TwoFeatures

@@ -15,8 +15,6 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.base.arrays import Array, Codes, log_normalize, normalize
-from bnclassify.base.immutable import RECORDS, record
 from bnclassify.counts.contingency import count_families
 from bnclassify.counts.pairs import pair_statistics
 from bnclassify.exchange.scorer import scorer_of_model
@@ -35,6 +33,8 @@ from bnclassify.network.priors import Dirichlet, Prior
 from bnclassify.scores import formulas
 from bnclassify.scores.evaluate import scores_at
 from bnclassify.scores.formulas import Computed, Formula, Sum, pad_for_missing
+from bnclassify.tools.arrays import Array, Codes, log_normalize, normalize
+from bnclassify.tools.immutable import RECORDS, record
 
 
 @mark_as_averaging

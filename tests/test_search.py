@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.graphs import find_cycle
 from bnclassify.counts import family_counts
 from bnclassify.frames.dataset import Dataset
 from bnclassify.frames.schema import Schema
@@ -34,6 +33,7 @@ from bnclassify.metrics.folds import rows_tested_by_folds
 from bnclassify.model.arguments import log_joint
 from bnclassify.network.priors import find_prior
 from bnclassify.recipe.backoff_prior import BackOff
+from bnclassify.tools.graphs import find_cycle
 
 from .conftest import read_reference, reference_frame, scores_of
 from .strategies import examples, frames, networks

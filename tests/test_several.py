@@ -15,11 +15,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.arrays import log_sum_exp
-from bnclassify.base.graphs import maximum_arborescence
 from bnclassify.models import MBC, Chain, ChainEnsemble
 from bnclassify.scores.rows import Rows
 from bnclassify.several.multidimensional import MultiModel
+from bnclassify.tools.arrays import log_sum_exp
+from bnclassify.tools.graphs import maximum_arborescence
 
 from .conftest import informative_gaps
 from .strategies import arcs, examples, frames

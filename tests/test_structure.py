@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.graphs import descending_order, max_forest_parents
 from bnclassify.counts.pairs import arc_scores
 from bnclassify.frames.training import prepare_training_data
 from bnclassify.learners.local_scores import LocalScores
+from bnclassify.tools.graphs import descending_order, max_forest_parents
 
 from .strategies import frames, networks
 

@@ -16,7 +16,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.arrays import log_sum_exp, normalize
 from bnclassify.frames.training import prepare_training_data
 from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
@@ -24,6 +23,7 @@ from bnclassify.network.priors import find_prior
 from bnclassify.recipe.prefix_tables import LeftOutRows
 from bnclassify.superparents import cooccurrence, look_up
 from bnclassify.superparents.members import formula_of_members
+from bnclassify.tools.arrays import log_sum_exp, normalize
 
 from .conftest import REFERENCE, informative_gaps
 from .strategies import examples, frames, smooths

@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.base.messages import silencing_warnings, warn
+from bnclassify.tools.messages import silencing_warnings, warn
 
 JOBS: dict[str, Callable[[pd.DataFrame], Any]] = {
     "default": lambda car: bn.bnc("nb", "class", car.head(150)),
@@ -90,7 +90,7 @@ def _is_locked(value: object) -> bool:
 
 FORK = """
 import os, threading
-from bnclassify.base.immutable import cached_property
+from bnclassify.tools.immutable import cached_property
 
 class Value:
     def __init__(self, wait): self.wait = wait

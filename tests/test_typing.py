@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.base import checks
 from bnclassify.learners.by_name import LEARNERS
 from bnclassify.learners.local_scores import SCORE_NAMES
 from bnclassify.metrics import LABEL_METRICS, METRICS
 from bnclassify.numbers.cut_points import CUTTINGS, METHODS
+from bnclassify.tools import checks
 
 SCRIPT = """
 from typing import Any, assert_type

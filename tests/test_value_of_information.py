@@ -11,10 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.base.arrays import log_sum_exp
 from bnclassify.inference.value_of_information import _log_joint_of_values, _values_to_try
 from bnclassify.scores.evaluate import scores_at
 from bnclassify.scores.rows import Rows
+from bnclassify.tools.arrays import log_sum_exp
 
 from .conftest import informative_gaps
 from .oracles import posterior_by_enumeration
@@ -178,5 +178,5 @@ def test_features_are_computed_in_groups(monkeypatch: pytest.MonkeyPatch, name: 
     x, frame = case(name)
     row = frame[list(bn.features(x))].iloc[0].to_dict() | dict.fromkeys(bn.features(x)[1:])
     found = bn.value_of_information(x, row)
-    monkeypatch.setattr("bnclassify.base.arrays.BLOCK_CELLS", 1)
+    monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 1)
     pd.testing.assert_frame_equal(bn.value_of_information(x, row), found, atol=1e-12)

@@ -14,7 +14,6 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 import bnclassify as bn
-from bnclassify.base.arrays import xlogx
 from bnclassify.frames.encode import encode
 from bnclassify.frames.training import prepare_training_data, prepare_training_rows
 from bnclassify.network import awnb as trees
@@ -22,6 +21,7 @@ from bnclassify.network import weighting as wanbia
 from bnclassify.network.awnb import depth_weights
 from bnclassify.network.awnb import smallest_depths_in_trees as depths_of_trees
 from bnclassify.network.weighting import ConditionalLikelihood, with_weighted_tables
+from bnclassify.tools.arrays import xlogx
 
 from .conftest import read_reference, reference_frame
 from .oracles import as_array, close

@@ -48,25 +48,7 @@
 import warnings
 
 import pandas as pd
-from bnclassify import (
-    bnc,
-    cmi,
-    cpt,
-    cv,
-    feature_weights,
-    kdb,
-    learn_blanket,
-    load_car,
-    load_voting,
-    manb_arc_posterior,
-    members,
-    modelstring,
-    nparams,
-    plot,
-    search_steps,
-    stratified_folds,
-    tan_cl,
-)
+from bnclassify import (bnc, cmi, cpt, cv, feature_weights, kdb, learn_blanket, load_car, load_voting, manb_arc_posterior, members, modelstring, nparams, plot, search_steps, stratified_folds, tan_cl,)
 
 # %% [markdown]
 # The data set `car` grades 1,728 cars by price, doors, seats, boot and safety. `votes` contains the 232

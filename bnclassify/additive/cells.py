@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Positions, log_normalize
+from ..tools.arrays import Array, Positions, log_normalize
 from .contrasts import COSINES, Feature
 
 _FEWEST = 4  # values of the larger side of a pair; with fewer, contrasts have all cells

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions
-from ..base.immutable import cached_property
 from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
 from ..numbers.cut_points import shortest_cuts
+from ..tools.arrays import Array, Codes, Positions
+from ..tools.immutable import cached_property
 from .effect_table import UNSEEN, Values
 
 _GROUPS = 64  # maximum number of groups of a number

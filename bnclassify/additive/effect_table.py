@@ -11,26 +11,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import (
-    Array,
-    ArrayOf,
-    Codes,
-    Mask,
-    Positions,
-    T,
-    log,
-    log_normalize,
-    softmax,
-)
-from ..base.immutable import (
-    ANY_NUMBER,
-    PROBABILITY,
-    Immutable,
-    cached_property,
-    field_bounds,
-    record,
-)
-from ..base.messages import shown
 from ..counts.contingency import flat_index
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull
@@ -49,6 +29,26 @@ from ..scores.evaluate import main_effects, scores_at
 from ..scores.formulas import Completed, Formula, Sum, Table
 from ..scores.rows import Rows
 from ..scores.unknown import UnknownEffects
+from ..tools.arrays import (
+    Array,
+    ArrayOf,
+    Codes,
+    Mask,
+    Positions,
+    T,
+    log,
+    log_normalize,
+    softmax,
+)
+from ..tools.immutable import (
+    ANY_NUMBER,
+    PROBABILITY,
+    Immutable,
+    cached_property,
+    field_bounds,
+    record,
+)
+from ..tools.messages import shown
 
 UNSEEN = "(unseen)"
 """The value of the row for values of a feature that have no row of their own."""

@@ -9,15 +9,15 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Mask, Positions
-from ..base.checks import Optional, Whole
-from ..base.messages import listed, repeated_items, shown
 from ..frames.dataset import Dataset, Opened, codes_by_levels
 from ..frames.opening import InFull, open_rows
 from ..frames.schema import MISSING
 from ..inference.evidence import target_position
 from ..model.arguments import check_fitted, encode_for_model
 from ..model.model import Model
+from ..tools.arrays import Array, Codes, Mask, Positions
+from ..tools.checks import Optional, Whole
+from ..tools.messages import listed, repeated_items, shown
 from .effect_table import (
     RESERVED,
     EffectTable,

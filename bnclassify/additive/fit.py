@@ -21,9 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions
-from ..base.immutable import record
-from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
 from ..learners.networks import network
@@ -32,6 +29,9 @@ from ..model.recipes import Step, TrainingRows
 from ..network.classifiers import BNC
 from ..numbers.discretizer import Discretizer
 from ..scores.unknown import UnknownEffects
+from ..tools.arrays import Array, Codes, Positions
+from ..tools.immutable import record
+from ..tools.messages import listed, warn
 from .cells import Cells, possible_tables, tables_that_gain
 from .contrasts import Feature, read_feature
 from .effect_table import EffectTable, PairEffects, build_effect_table, logs_less_reference

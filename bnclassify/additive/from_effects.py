@@ -13,16 +13,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base import graphs
-from ..base.arrays import Array, Positions
-from ..base.checks import Instance, check_column_name, must_be
-from ..base.immutable import record
-from ..base.messages import listed, repeated_items, shown, to_python_scalar
 from ..frames.opening import InFull, open_rows
 from ..frames.records import is_missing
 from ..frames.schema import MISSING, Columns
 from ..model.model import Model
 from ..model.recipes import GIVEN, Recipe, Step
+from ..tools import graphs
+from ..tools.arrays import Array, Positions
+from ..tools.checks import Instance, check_column_name, must_be
+from ..tools.immutable import record
+from ..tools.messages import listed, repeated_items, shown, to_python_scalar
 from .effect_table import (
     RESERVED,
     UNSEEN,

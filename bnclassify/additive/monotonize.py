@@ -9,10 +9,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Positions, log_normalize, weights_at
-from ..base.checks import Instance, OneOf
-from ..base.immutable import record
-from ..base.messages import listed, shown, warn
 from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.opening import InFull, open_rows
 from ..frames.schema import Columns
@@ -20,13 +16,11 @@ from ..model.arguments import check_fitted, check_has_rows, check_not_dropped, e
 from ..model.model import Model
 from ..model.recipes import Step
 from ..scores.evaluate import scores_at
-from .effect_table import (
-    UNSEEN,
-    EffectTable,
-    cell_weights,
-    training_rows,
-    with_effect_moments,
-)
+from ..tools.arrays import Positions, log_normalize, weights_at
+from ..tools.checks import Instance, OneOf
+from ..tools.immutable import record
+from ..tools.messages import listed, shown, warn
+from .effect_table import UNSEEN, EffectTable, cell_weights, training_rows, with_effect_moments
 from .tabulate import estimate_model_to_tabulate, tabulate_effects
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]

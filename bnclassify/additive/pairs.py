@@ -7,8 +7,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from ..base.checks import OneOf, Whole, must_be
-from ..base.messages import listed, shown
+from ..tools.checks import OneOf, Whole, must_be
+from ..tools.messages import listed, shown
 
 Pairs: TypeAlias = "int | Literal['auto'] | Iterable[tuple[Hashable, Hashable]] | None"
 

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Positions, log_normalize, slices
-from ..base.immutable import cached_property
+from ..tools.arrays import Array, Positions, log_normalize, slices
+from ..tools.immutable import cached_property
 from .variances import sum_of_products
 
 _ROWS = 2**16  # rows whose cells are looked up at once

@@ -8,9 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions
-from ..base.immutable import cached_property
 from ..frames.dataset import Dataset
+from ..tools.arrays import Array, Codes, Positions
+from ..tools.immutable import cached_property
 from .contrasts import Feature
 
 _SAMPLE = 400  # number of rows by which variances are chosen

@@ -12,11 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base import special
-from ..base.arrays import TOLERANCE, Array, ArrayOf
-from ..base.checks import OneOf, Optional, Real, Whole, must_be
-from ..base.immutable import ANY_NUMBER, POSITIVE, cached_property, field_bounds, record
-from ..base.messages import listed
 from ..frames.dataset import Dataset
 from ..frames.schema import MISSING
 from ..model.arguments import check_fitted
@@ -24,7 +19,17 @@ from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Step
 from ..scores.evaluate import mask_of_values_without_effect
 from ..scores.rows import Rows
-from .effect_table import LEAST_MASS, EffectTable, merge_similar_intervals, restricted_to_values
+from ..tools import special
+from ..tools.arrays import TOLERANCE, Array, ArrayOf
+from ..tools.checks import OneOf, Optional, Real, Whole, must_be
+from ..tools.immutable import ANY_NUMBER, POSITIVE, cached_property, field_bounds, record
+from ..tools.messages import listed
+from .effect_table import (
+    LEAST_MASS,
+    EffectTable,
+    merge_similar_intervals,
+    restricted_to_values,
+)
 from .tabulate import check_no_marks, estimate_model_to_tabulate, tabulate_effects
 
 START = "start"

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Positions, log, softmax
-from ..base.messages import listed
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.schema import MISSING
@@ -17,9 +15,7 @@ from ..inference.evidence import cards_of_features, positions_parents_first
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..model.recipes import Step
-from ..numbers.cut_points import (
-    short_point_texts,
-)
+from ..numbers.cut_points import short_point_texts
 from ..scores.densities import density_grid
 from ..scores.evaluate import (
     effect_of_feature_alone,
@@ -30,6 +26,8 @@ from ..scores.evaluate import (
 )
 from ..scores.formulas import scopes_of_terms
 from ..scores.rows import Rows
+from ..tools.arrays import Array, Positions, log, softmax
+from ..tools.messages import listed
 from .effect_table import (
     LEAST_MASS,
     UNSEEN,

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Positions, log_normalize, slices, softmax
+from ..tools.arrays import Array, Positions, log_normalize, slices, softmax
 from .rows import Pair, Rows
 
 _FEW_PAIRS = 16

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, code_type, slices
-from ..base.immutable import StackedArrays
-from ..base.messages import how_to_merge, listed
 from ..frames.dataset import Countable, Dataset
+from ..tools.arrays import Array, ArrayOf, Codes, Mask, Positions, code_type, slices
+from ..tools.immutable import StackedArrays
+from ..tools.messages import how_to_merge, listed
 
 MAX_CELLS = 2**27
 """Maximum number of cells of a table (1 GiB)."""

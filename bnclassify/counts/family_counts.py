@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, Slice, slices, weights_at
-from ..base.immutable import cached_property
 from ..frames.dataset import Countable, Dataset
+from ..tools.arrays import Array, ArrayOf, Codes, Mask, Positions, Slice, slices, weights_at
+from ..tools.immutable import cached_property
 from .contingency import (
     Counts,
     Family,

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..base import special
-from ..base.arrays import Array, ArrayOf, Mask, weights_at, xlogx
 from ..frames.dataset import Countable, Dataset
+from ..tools import special
+from ..tools.arrays import Array, ArrayOf, Mask, weights_at, xlogx
 from .contingency import count_families_by_shape, flat_index
 from .moments import (
     Moments,

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Mask, Positions, weights_at
-from ..base.immutable import ANY_NUMBER, COUNT, Immutable, field_bounds, record
-from ..base.messages import shown
 from ..frames.dataset import Dataset
 from ..frames.numeric import as_floats
+from ..tools.arrays import Array, Mask, Positions, weights_at
+from ..tools.immutable import ANY_NUMBER, COUNT, Immutable, field_bounds, record
+from ..tools.messages import shown
 from .contingency import Recoding, flat_index, recode_counts
 
 _LARGEST = 1e150

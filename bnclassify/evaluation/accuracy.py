@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..base.arrays import Array, ArrayOf, Mask
-from ..base.calls import with_call_advice
-from ..base.checks import Instance, check_columns
-from ..base.messages import shown, to_python_scalar
 from ..frames.dataset import Dataset
 from ..frames.foreign import foreign_to_pandas
 from ..frames.numeric import check_weights
 from ..model.model import Model
+from ..tools.arrays import Array, ArrayOf, Mask
+from ..tools.calls import with_call_advice
+from ..tools.checks import Instance, check_columns
+from ..tools.messages import shown, to_python_scalar
 
 Objects = ArrayOf[np.object_]
 

@@ -10,11 +10,6 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array
-from ..base.calls import progress_bar
-from ..base.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, must_be
-from ..base.graphs import ChangingDag
-from ..base.messages import listed
 from ..fitting.rounds import check_recipe, check_training_columns, training_data_of_models
 from ..frames.opening import InFull, InParts, open_data
 from ..frames.training import TrainingData
@@ -24,6 +19,11 @@ from ..model.arguments import check_single_graph, unwrap_estimator
 from ..model.model import Model
 from ..model.recipes import Step
 from ..network.classifiers import BNC
+from ..tools.arrays import TOLERANCE, Array
+from ..tools.calls import progress_bar
+from ..tools.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, must_be
+from ..tools.graphs import ChangingDag
+from ..tools.messages import listed
 
 Arc = tuple[Hashable, Hashable]
 

@@ -8,9 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Positions, first_best, log
-from ..base.checks import Names, Seed, check_columns, must_be
-from ..base.messages import listed, repeated_items, shown, to_python_scalar
 from ..frames.numeric import check_same_index, is_column_name
 from ..frames.opening import frame_of
 from ..frames.schema import MISSING
@@ -18,6 +15,9 @@ from ..inference.predict import predict
 from ..metrics import METRICS
 from ..model.arguments import check_fitted
 from ..model.model import Model
+from ..tools.arrays import Array, Codes, Positions, first_best, log
+from ..tools.checks import Names, Seed, check_columns, must_be
+from ..tools.messages import listed, repeated_items, shown, to_python_scalar
 from .cv_predict import cv_predict
 
 ALL = "(all)"

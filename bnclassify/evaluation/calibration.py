@@ -9,13 +9,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base import special
-from ..base.arrays import Array, Codes, Mask, first_best
-from ..base.checks import Instance, OneOf, Whole
-from ..base.messages import listed
 from ..frames.foreign import foreign_to_pandas
 from ..frames.frame import check_unique
-from ..metrics import bin_means, bin_sums, calibration_error, calibration_noise, ends_of_equal_width
+from ..metrics import (
+    bin_means,
+    bin_sums,
+    calibration_error,
+    calibration_noise,
+    ends_of_equal_width,
+)
+from ..tools import special
+from ..tools.arrays import Array, Codes, Mask, first_best
+from ..tools.checks import Instance, OneOf, Whole
+from ..tools.messages import listed
 from .accuracy import check_no_dataset, check_same_rows
 
 MOST_BINS = 10_000

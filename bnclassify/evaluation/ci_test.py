@@ -8,9 +8,6 @@ from typing import Literal
 
 import pandas as pd
 
-from ..base.arrays import Array
-from ..base.calls import with_call_advice
-from ..base.checks import OneOf, Seed, Whole, check_rng
 from ..counts.contingency import contingency_table
 from ..counts.information import STATISTICS, independence_test, mutual_information, permutation_p
 from ..frames.dataset import Countable
@@ -19,6 +16,9 @@ from ..frames.schema import Columns
 from ..frames.training import Numeric, data_and_numeric_features
 from ..learners.local_scores import warn_of_fractional_weights
 from ..scores.densities import Numbers, numeric_columns_of
+from ..tools.arrays import Array
+from ..tools.calls import with_call_advice
+from ..tools.checks import OneOf, Seed, Whole, check_rng
 
 _MOST_CELLS = 2**24  # of the table of a test
 _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}

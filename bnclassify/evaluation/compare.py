@@ -11,13 +11,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base import special
-from ..base.arrays import TOLERANCE, Array
-from ..base.calls import with_call_advice
-from ..base.checks import Instance, OneOf, Real
-from ..base.messages import listed, warn
-from ..base.parallel import run_tasks, using_jobs
 from ..metrics import METRICS
+from ..tools import special
+from ..tools.arrays import TOLERANCE, Array
+from ..tools.calls import with_call_advice
+from ..tools.checks import Instance, OneOf, Real
+from ..tools.messages import listed, warn
+from ..tools.parallel import run_tasks, using_jobs
 from .fold_scores import NOT_REFITTED, Scheme, recorded_scheme, values_of_metric
 
 Df: TypeAlias = float | tuple[int, int]

@@ -10,10 +10,10 @@ from typing import Any, Literal, overload
 import numpy as np
 import pandas as pd
 
-from ..base import special
-from ..base.arrays import TOLERANCE, Array, Mask, normalize
-from ..base.calls import with_call_advice
-from ..base.checks import Flag, OneOf, Real, Seed, check_rng
+from ..tools import special
+from ..tools.arrays import TOLERANCE, Array, Mask, normalize
+from ..tools.calls import with_call_advice
+from ..tools.checks import Flag, OneOf, Real, Seed, check_rng
 from .compare import check_results, holm_adjusted, pairwise_differences
 from .fold_scores import recorded_scheme
 

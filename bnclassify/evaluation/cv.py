@@ -10,11 +10,6 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array
-from ..base.calls import showing_progress, with_call_advice
-from ..base.checks import Flag, MetricName, Seed, Unseen, Whole
-from ..base.messages import warn
-from ..base.parallel import using_jobs
 from ..fitting.rounds import Plan, models_by_name, names_of_given_models, plan_rounds
 from ..frames.opening import InFull, InParts
 from ..metrics import AnyMetric, choose_metrics
@@ -22,6 +17,11 @@ from ..metrics.folds import Folds
 from ..model.arguments import check_has_joint_distribution, check_ordered, unwrap_estimator
 from ..model.counted import SeveralClasses
 from ..model.model import Model
+from ..tools.arrays import Array
+from ..tools.calls import showing_progress, with_call_advice
+from ..tools.checks import Flag, MetricName, Seed, Unseen, Whole
+from ..tools.messages import warn
+from ..tools.parallel import using_jobs
 from .fold_scores import Scheme, Scores, attach_scheme, evaluate_in_rounds
 
 AsMetric: TypeAlias = "MetricName | Callable[[pd.DataFrame, pd.Series[Any]], float]"

@@ -7,11 +7,6 @@ from typing import Any, Literal, TypeAlias, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Mask, first_best, log, log_normalize
-from ..base.calls import Bar, progress_bar, showing_progress, with_call_advice
-from ..base.checks import Flag, Seed, Unseen
-from ..base.messages import listed
-from ..base.parallel import using_jobs
 from ..fitting.rounds import Plan, Round, models_by_name, plan_rounds
 from ..frames.dataset import Dataset
 from ..frames.foreign import AnyFrame, in_library_of
@@ -22,6 +17,11 @@ from ..metrics.outcomes import Labelling, predict_outcomes
 from ..model.arguments import unwrap_estimator
 from ..model.model import Model
 from ..recipe.row_folds import RowFold
+from ..tools.arrays import Array, Mask, first_best, log, log_normalize
+from ..tools.calls import Bar, progress_bar, showing_progress, with_call_advice
+from ..tools.checks import Flag, Seed, Unseen
+from ..tools.messages import listed
+from ..tools.parallel import using_jobs
 from .cv import Options
 
 Predictions: TypeAlias = "pd.DataFrame | pd.Series[Any]"

@@ -7,14 +7,14 @@ from itertools import combinations
 
 import numpy as np
 
-from ..base import special
-from ..base.graphs import find_cycle
-from ..base.messages import listed
 from ..inference.query import log_joint_table
 from ..model.arguments import check_categorical_network, check_fitted, check_single_graph
 from ..model.model import Model
 from ..network.classifiers import BNC
 from ..scores.rows import Rows
+from ..tools import special
+from ..tools.graphs import find_cycle
+from ..tools.messages import listed
 
 Arc = tuple[Hashable, Hashable]
 

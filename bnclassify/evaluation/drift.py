@@ -10,9 +10,6 @@ import numpy as np
 import pandas as pd
 
 from ..additive.effect_table import UNSEEN, EffectTable
-from ..base.arrays import Array, Codes, Mask
-from ..base.graphs import descending_order
-from ..base.messages import listed, shown, warn
 from ..frames.dataset import Dataset, Opened
 from ..frames.labels import rounding_of_numbers
 from ..frames.numeric import as_floats, labels_and_codes_of_numbers
@@ -24,6 +21,9 @@ from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
 from ..numbers.cut_points import points_between
+from ..tools.arrays import Array, Codes, Mask
+from ..tools.graphs import descending_order
+from ..tools.messages import listed, shown, warn
 
 SCORE = "(score)"
 """The row of the log odds of a class, or of the predicted class."""

@@ -11,11 +11,6 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Positions, first_best, log, normalize, sum_nested
-from ..base.calls import progress_bar
-from ..base.checks import is_among, must_be, options_sentence
-from ..base.immutable import cached_property
-from ..base.messages import listed, silencing_warnings
 from ..fitting.rounds import (
     Plan,
     Round,
@@ -28,6 +23,11 @@ from ..frames.opening import open_data
 from ..metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, predict_outcomes
 from ..model.model import Model
+from ..tools.arrays import Array, Codes, Positions, first_best, log, normalize, sum_nested
+from ..tools.calls import progress_bar
+from ..tools.checks import is_among, must_be, options_sentence
+from ..tools.immutable import cached_property
+from ..tools.messages import listed, silencing_warnings
 
 _KEY = "cv"
 NOT_REFITTED = "not_refitted"

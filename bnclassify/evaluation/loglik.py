@@ -9,9 +9,6 @@ from typing import Any, Literal, overload
 import numpy as np
 import pandas as pd
 
-from ..base import special
-from ..base.arrays import Array, log_normalize, log_sum_exp
-from ..base.checks import Flag
 from ..frames.dataset import Countable, Dataset, codes_of_class
 from ..frames.opening import InFull, InParts
 from ..learners.local_scores import warn_of_fractional_weights
@@ -28,6 +25,9 @@ from ..model.model import Model
 from ..network.classifiers import BNC, Graph
 from ..reading.families import nparams
 from ..scores.evaluate import scores_at
+from ..tools import special
+from ..tools.arrays import Array, log_normalize, log_sum_exp
+from ..tools.checks import Flag
 
 
 def _log_likelihood(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:

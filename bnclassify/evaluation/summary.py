@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.calls import with_call_advice
-from ..base.checks import Seed, Whole
 from ..frames.opening import InFull, InParts, open_data
 from ..inference.evidence import weigh_evidence
 from ..metrics import choose_metrics
@@ -23,6 +21,8 @@ from ..model.arguments import (
 )
 from ..model.model import Model
 from ..reading.facts import aligned_lines, facts_of
+from ..tools.calls import with_call_advice
+from ..tools.checks import Seed, Whole
 from .by_group import results_by_group
 from .cv import cv
 from .fold_scores import evaluate_without_refit, recorded_scheme

@@ -13,10 +13,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..base.arrays import Array, Slice
-from ..base.checks import OneOf, check_column_name, options_sentence
-from ..base.immutable import record
-from ..base.messages import listed, repeated_items, shorten_text, shown
 from ..fitting.lp import lp
 from ..frames.dataset import Dataset
 from ..learners.fixed import fixed_again, network_with_families
@@ -26,6 +22,10 @@ from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..reading.cpt import params
 from ..reading.families import values
+from ..tools.arrays import Array, Slice
+from ..tools.checks import OneOf, check_column_name, options_sentence
+from ..tools.immutable import record
+from ..tools.messages import listed, repeated_items, shorten_text, shown
 from .file_tables import (
     Families,
     Variables,

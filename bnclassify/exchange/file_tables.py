@@ -10,8 +10,8 @@ from typing import NoReturn, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array
-from ..base.messages import shorten_text, shown
+from ..tools.arrays import TOLERANCE, Array
+from ..tools.messages import shorten_text, shown
 
 Variables: TypeAlias = dict[Hashable, tuple[str, ...]]
 """The labels of each variable."""

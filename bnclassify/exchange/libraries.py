@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..base.messages import listed, repeated_items, shown
 from ..frames.foreign import Foreign
 from ..model.arguments import check_categorical_network, check_single_network
 from ..network.classifiers import BNC
 from ..reading.cpt import cpt, params
 from ..reading.families import values
+from ..tools.messages import listed, repeated_items, shown
 
 if TYPE_CHECKING:
     import networkx

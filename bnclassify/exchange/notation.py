@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import ArrayOf
-from ..base.immutable import RECORDS, Immutable, StackedArrays, is_record
-from ..base.messages import listed, shown, to_python_scalar
 from ..model.model import Model
 from ..model.recipes import Step, Tally
+from ..tools.arrays import ArrayOf
+from ..tools.immutable import RECORDS, Immutable, StackedArrays, is_record
+from ..tools.messages import listed, shown, to_python_scalar
 
 _KIND = "kind"
 """The key of an object with the type of the value; without it, the object is a mapping by text."""

@@ -16,9 +16,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..base.arrays import ArrayOf, log
-from ..base.checks import Instance
-from ..base.messages import to_python_scalar
 from ..inference.evidence import cards_of_features, positions_parents_first
 from ..model.arguments import check_model
 from ..model.model import Model
@@ -29,12 +26,11 @@ from ..plotting.nodes import text_as_html
 from ..scores.densities import density_grid
 from ..scores.evaluate import main_effects, shifts_of_missing
 from ..scores.formulas import Blend, Completed, Raised, Table, is_sum_of_tables
+from ..tools.arrays import ArrayOf, log
+from ..tools.checks import Instance
+from ..tools.messages import to_python_scalar
 from .libraries import check_distinct_texts
-from .page_view import (
-    fields_and_points_of_page,
-    numbers_as_json,
-    titles_of_variables,
-)
+from .page_view import fields_and_points_of_page, numbers_as_json, titles_of_variables
 from .scorer import Scorer, features_of_largest_table, scorer_of_model, tables_in_formula
 from .storage import check_file_name, replace_file
 

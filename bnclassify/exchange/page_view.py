@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..additive.scorecard import Scorecard
-from ..base.arrays import ArrayOf
-from ..base.checks import Instance, Names, Optional, check_columns
-from ..base.graphs import descending_order
 from ..inference.evidence import effect_ranges
 from ..model.model import Model
 from ..scores.rows import Rows
+from ..tools.arrays import ArrayOf
+from ..tools.checks import Instance, Names, Optional, check_columns
+from ..tools.graphs import descending_order
 
 _BYTES = 6  # of a number, which is exact to 4e-15 of the largest of its array
 _DIGITS = (6, 7)  # of effects, and of covariances

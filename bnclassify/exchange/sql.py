@@ -13,14 +13,14 @@ from typing import Any, Literal
 import numpy as np
 
 from ..additive.scorecard import Scorecard
-from ..base.arrays import Array, ArrayOf, first_best
-from ..base.checks import Names, OneOf, Optional, must_be
-from ..base.messages import listed, repeated_items, shown
 from ..frames.schema import MISSING
 from ..inference.decisions import check_costs
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..scores.formulas import Mixture, Sum, sums_in_formula
+from ..tools.arrays import Array, ArrayOf, first_best
+from ..tools.checks import Names, OneOf, Optional, must_be
+from ..tools.messages import listed, repeated_items, shown
 from .scorer import ColumnCoding, Scorer, features_of_largest_table, scorer_of_model
 from .sql_scores import ScoreColumns
 from .sql_text import (

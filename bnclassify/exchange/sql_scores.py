@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, log_sum_exp
 from ..scores.elimination import eliminate_variables, plan_elimination
 from ..scores.formulas import (
     Blend,
@@ -28,6 +27,7 @@ from ..scores.formulas import (
     Table,
     Term,
 )
+from ..tools.arrays import Array, ArrayOf, log_sum_exp
 from .scorer import Scorer
 from .sql_text import (
     FARTHEST,

@@ -14,8 +14,6 @@ from secrets import token_hex
 import numpy as np
 import pandas as pd
 
-from ..base.checks import Instance, must_be
-from ..base.messages import listed, shown, warn
 from ..inference.predict import predict
 from ..model.arguments import check_model
 from ..model.counted import CountedModel, check_counted
@@ -23,6 +21,8 @@ from ..model.model import Model
 from ..model.recipes import Tally
 from ..reading.families import members
 from ..scores.evaluate import scores_at
+from ..tools.checks import Instance, must_be
+from ..tools.messages import listed, shown, warn
 from .notation import Reader, UnregisteredError, Writer, can_save_step, pieces_of_json_text
 
 _FORMAT = "bnclassify model"
@@ -89,7 +89,7 @@ def save(x: Model, path: str | os.PathLike[str]) -> None:
     except UnregisteredError as error:
         raise TypeError(
             f"x must consist of classes that files know; got {error}. Decorate this class with "
-            "@record of bnclassify.base.immutable."
+            "@record of bnclassify.tools.immutable."
         ) from error
     except (ValueError, RecursionError) as error:  # also of 4,300 digits, and of nesting
         raise ValueError(

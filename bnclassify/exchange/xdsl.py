@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..base.arrays import Array
-from ..base.checks import options_sentence
-from ..base.messages import listed, repeated_items, shown
+from ..tools.arrays import Array
+from ..tools.checks import options_sentence
+from ..tools.messages import listed, repeated_items, shown
 from .file_tables import Families, Variables, checked_sum_of_cells, normalize_distributions
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:[\s\S]{0,1000}?<)?smile\b")

@@ -8,8 +8,19 @@ from typing import Any, Literal
 
 from ..additive.fit import fit_effects, sum_of_effects
 from ..additive.pairs import Pairs, check_pairs
-from ..base.calls import check_arguments, parameters_of, showing_progress, with_call_advice
-from ..base.checks import (
+from ..frames.columns import warn_of_columns
+from ..frames.dataset import Dataset, Opened, OpenedData
+from ..frames.opening import InFull, InParts, open_data, with_groups_as_cases
+from ..frames.training import Numeric, TrainingData, read_training
+from ..learners.by_name import LEARNERS, find_learner
+from ..model.model import Model
+from ..network.methods import find_method
+from ..network.priors import PRIORS, find_prior
+from ..numbers.preparation import Preparing
+from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
+from ..scores.densities import Numbers, numeric_columns_of
+from ..tools.calls import check_arguments, parameters_of, showing_progress, with_call_advice
+from ..tools.checks import (
     AnyCutting,
     Flag,
     Instance,
@@ -20,25 +31,14 @@ from ..base.checks import (
     check_columns,
     check_feature_names,
 )
-from ..base.messages import did_you_mean, listed, shown
-from ..base.parallel import check_jobs, using_jobs
-from ..frames.columns import warn_of_columns
-from ..frames.dataset import Dataset, Opened, OpenedData
-from ..frames.opening import (
-    InFull,
-    InParts,
-    open_data,
-    with_groups_as_cases,
+from ..tools.messages import did_you_mean, listed, shown
+from ..tools.parallel import check_jobs, using_jobs
+from .lp import (
+    check_groups_are_used,
+    given_arguments,
+    lp,
+    warn_of_one_class_or_few_rows,
 )
-from ..frames.training import Numeric, TrainingData, read_training
-from ..learners.by_name import LEARNERS, find_learner
-from ..model.model import Model
-from ..network.methods import find_method
-from ..network.priors import PRIORS, find_prior
-from ..numbers.preparation import Preparing
-from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
-from ..scores.densities import Numbers, numeric_columns_of
-from .lp import check_groups_are_used, given_arguments, lp, warn_of_one_class_or_few_rows
 from .structure import accepts_numbers, check_learner_is_able, learn_structure
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()

@@ -9,10 +9,6 @@ from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from ..base.calls import progress_bar, with_call_advice
-from ..base.checks import Seed, check_rng
-from ..base.immutable import record
-from ..base.messages import listed, shown, to_python_scalar, warn
 from ..frames.dataset import Countable, Dataset, Opened, OpenedData
 from ..frames.frame import check_have_levels
 from ..frames.opening import InFull, InParts, open_data, with_groups_as_cases
@@ -26,6 +22,10 @@ from ..network.classifiers import warn_of_wide_tables
 from ..network.methods import PLAIN, Method, find_method
 from ..network.priors import Prior, find_prior, is_nested_prior
 from ..scores.densities import Numbers
+from ..tools.calls import progress_bar, with_call_advice
+from ..tools.checks import Seed, check_rng
+from ..tools.immutable import record
+from ..tools.messages import listed, shown, to_python_scalar, warn
 
 OneOrSeveral = TypeVar(
     "OneOrSeveral", SeveralClasses, Model

@@ -10,11 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Mask, Positions
-from ..base.calls import Bar
-from ..base.checks import Flag, OneOf, Seed, check_columns, check_rng
-from ..base.messages import listed, shown, warn
-from ..base.parallel import run_tasks
 from ..frames.dataset import Dataset, Opened, OpenedData
 from ..frames.frame import check_have_levels
 from ..frames.labels import check_unseen, recode_column
@@ -28,6 +23,11 @@ from ..model.model import Model
 from ..model.recipes import Recipe, contains_given
 from ..numbers.preparation import check_can_discretize
 from ..recipe.row_folds import RowFold
+from ..tools.arrays import Mask, Positions
+from ..tools.calls import Bar
+from ..tools.checks import Flag, OneOf, Seed, check_columns, check_rng
+from ..tools.messages import listed, shown, warn
+from ..tools.parallel import run_tasks
 
 R = TypeVar("R")
 

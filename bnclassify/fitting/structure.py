@@ -9,10 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.calls import parameters_of
-from ..base.checks import check_columns
-from ..base.immutable import RECORDS, is_record, record
-from ..base.messages import is_named_as_count, listed, shown, warn
 from ..frames.columns import warn_of_columns, warn_of_no_features
 from ..frames.dataset import Countable, Dataset, OpenedData
 from ..frames.frame import Frame
@@ -26,6 +22,10 @@ from ..numbers.discretizer import MovedCuts
 from ..numbers.preparation import Preparation, Preparing, check_can_discretize
 from ..recipe.codings import FineData
 from ..recipe.weighted import Weighted
+from ..tools.calls import parameters_of
+from ..tools.checks import check_columns
+from ..tools.immutable import RECORDS, is_record, record
+from ..tools.messages import is_named_as_count, listed, shown, warn
 
 _MANY_CODES = 50
 """Maximum number of levels of a column of codes; more whole numbers are probably measurements."""

@@ -8,10 +8,6 @@ from functools import partial, reduce
 from operator import add
 from typing import Any, Literal, TypeVar, cast
 
-from ..base.arrays import sum_nested
-from ..base.calls import with_call_advice
-from ..base.checks import Instance, ListOf, OneOf
-from ..base.messages import shown
 from ..counts.contingency import Recoding
 from ..frames.dataset import Countable, OpenedData
 from ..frames.labels import united_levels
@@ -23,6 +19,10 @@ from ..model.counted import check_counted
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Tally, TrainingRows
 from ..network.priors import Given
+from ..tools.arrays import sum_nested
+from ..tools.calls import with_call_advice
+from ..tools.checks import Instance, ListOf, OneOf
+from ..tools.messages import shown
 from .lp import rows_to_learn_from
 
 M = TypeVar("M", bound=Model)

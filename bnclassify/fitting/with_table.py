@@ -11,11 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..base.arrays import Array, Mask
-from ..base.calls import with_call_advice
-from ..base.checks import Instance, OneOf, Optional, Real, must_be
-from ..base.immutable import record
-from ..base.messages import listed, shown, to_python_scalar
 from ..frames.dataset import Countable
 from ..frames.schema import Known
 from ..learners.fixed import fixed_again, network_with_families
@@ -27,6 +22,11 @@ from ..network.em import expected_counts, rows_completed_with_each_class
 from ..network.families import Family
 from ..network.priors import MOST_ESS, Given
 from ..reading.families import position_of_variable
+from ..tools.arrays import Array, Mask
+from ..tools.calls import with_call_advice
+from ..tools.checks import Instance, OneOf, Optional, Real, must_be
+from ..tools.immutable import record
+from ..tools.messages import listed, shown, to_python_scalar
 
 X = TypeVar("X", bound=Model)
 

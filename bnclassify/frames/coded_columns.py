@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Positions
+from ..tools.arrays import Array, ArrayOf, Codes, Positions
 from .numeric import as_floats
 
 CHANCE = -14.0

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from ..base.messages import warn
+from ..tools.messages import warn
 from .coded_columns import CodedColumn, Finding
 from .columns import COLUMN_WARNINGS
 from .dataset import Dataset

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_extension_array_dtype
 
-from ..base.arrays import ArrayOf
-from ..base.messages import listed, shown, to_python_scalar, warn
+from ..tools.arrays import ArrayOf
+from ..tools.messages import listed, shown, to_python_scalar, warn
 from .dataset import Dataset
 from .foreign import categories_of_arrow
 from .numeric import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAl
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import (
+from ..tools.arrays import (
     Array,
     ArrayOf,
     Codes,
@@ -22,8 +22,8 @@ from ..base.arrays import (
     sum_nested,
     weights_at,
 )
-from ..base.immutable import EMPTY, Immutable, cached_property, make_read_only
-from ..base.messages import needs_rows_error, shown
+from ..tools.immutable import EMPTY, Immutable, cached_property, make_read_only
+from ..tools.messages import needs_rows_error, shown
 from .labels import REFIT, TREAT_AS_MISSING, recode_column, warn_of_unseen_labels
 from .numeric import are_categories, as_floats, check_weights, levels_as_floats
 from .schema import ALL, MISSING, Columns, Known, Levels, Schema

@@ -9,10 +9,10 @@ from typing import Any, Literal, TypeVar, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array
-from ..base.calls import with_call_advice
-from ..base.checks import Flag, Names, OneOf, Optional, check_columns
-from ..base.messages import listed, warn
+from ..tools.arrays import Array
+from ..tools.calls import with_call_advice
+from ..tools.checks import Flag, Names, OneOf, Optional, check_columns
+from ..tools.messages import listed, warn
 from .dataset import Countable, Dataset
 from .opening import InFull, InParts, Meaning, open_data
 from .schema import MISSING

@@ -12,13 +12,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions, weights_at
-from ..base.messages import listed, shown
+from ..tools.arrays import Array, ArrayOf, Codes, Mask, Positions, weights_at
+from ..tools.messages import listed, shown
 from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
 from .dates import IS_PART_OF_DATE, WrittenDates, find_date_format
 from .numeric import MOST_CODES, as_floats, label_dtype, number_as_label
 from .schema import MISSING
-from .texts import MARKERS, find_number_format, is_missing_marker, look_alike_labels_and_code
+from .texts import (
+    MARKERS,
+    find_number_format,
+    is_missing_marker,
+    look_alike_labels_and_code,
+)
 
 _FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""

@@ -8,8 +8,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import ArrayOf
-from ..base.messages import listed
+from ..tools.arrays import ArrayOf
+from ..tools.messages import listed
 
 _OWN = (pd.DataFrame, pd.Series, Mapping, np.ndarray, list, tuple, str)
 

@@ -10,11 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import ArrayOf, code_type
-from ..base.checks import check_columns
-from ..base.immutable import EMPTY, cached_property
-from ..base.messages import listed, no_labels_error, repeated_items
-from .columns import CATEGORIES, NUMBERS_ADVICE, arrays_and_types, check_categorical, encode_column
+from ..tools.arrays import ArrayOf, code_type
+from ..tools.checks import check_columns
+from ..tools.immutable import EMPTY, cached_property
+from ..tools.messages import listed, no_labels_error, repeated_items
+from .columns import (
+    CATEGORIES,
+    NUMBERS_ADVICE,
+    arrays_and_types,
+    check_categorical,
+    encode_column,
+)
 from .dataset import Countable, Dataset, Opened
 from .numeric import (
     ArrayLike,

@@ -14,9 +14,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Codes, Mask, Positions
-from ..base.checks import OneOf
-from ..base.messages import USUAL_SHARE, listed, share_of_known_values, shown, similar_names, warn
+from ..tools.arrays import Codes, Mask, Positions
+from ..tools.checks import OneOf
+from ..tools.messages import (
+    USUAL_SHARE,
+    listed,
+    share_of_known_values,
+    shown,
+    similar_names,
+    warn,
+)
 from .schema import MISSING
 
 _UNSEEN = -2

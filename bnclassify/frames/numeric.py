@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from ..base.arrays import Array, ArrayOf, Positions
-from ..base.checks import must_be
-from ..base.messages import USUAL_SHARE, listed, share_of_known_values, shown, warn
+from ..tools.arrays import Array, ArrayOf, Positions
+from ..tools.checks import must_be
+from ..tools.messages import USUAL_SHARE, listed, share_of_known_values, shown, warn
 
 ArrayLike = ExtensionArray | ArrayOf[Any]
 

@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Positions
-from ..base.checks import check_columns
-from ..base.messages import listed, shorten_text, shown
+from ..tools.arrays import Positions
+from ..tools.checks import check_columns
+from ..tools.messages import listed, shorten_text, shown
 from .dataset import Countable, Dataset, Opened, OpenedData
 from .foreign import AnyFrame, foreign_to_pandas
 from .frame import Frame

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import ArrayOf, code_type
-from ..base.checks import must_be
-from ..base.messages import did_you_mean, listed, shown, warn
+from ..tools.arrays import ArrayOf, code_type
+from ..tools.checks import must_be
+from ..tools.messages import did_you_mean, listed, shown, warn
 from .dataset import Dataset, Opened
 from .numeric import decimal_as_number, read_numbers, value_type
 from .schema import ALL, Columns, Schema

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask, Positions
-from ..base.messages import how_to_weight_by_counts, is_named_as_count, listed
+from ..tools.arrays import Array, ArrayOf, Codes, Mask, Positions
+from ..tools.messages import how_to_weight_by_counts, is_named_as_count, listed
 from .coded_columns import CHANCE, CodedColumn, Finding
 from .numeric import MOST_CODES, as_floats
 

@@ -6,9 +6,9 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from ..base.checks import check_columns
-from ..base.immutable import EMPTY, cached_property
-from ..base.messages import listed
+from ..tools.checks import check_columns
+from ..tools.immutable import EMPTY, cached_property
+from ..tools.messages import listed
 
 Levels = tuple[tuple[Hashable, ...], ...]
 

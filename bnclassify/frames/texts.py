@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
-from ..base.messages import listed
+from ..tools.messages import listed
 from .labels import label_as_read
 
 MARKERS = frozenset(("", "?", "na", "n/a", "#n/a", "nan", "null"))

@@ -9,9 +9,9 @@ from typing import Any, Self, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Mask
-from ..base.checks import check_column_name, check_columns, check_feature_names
-from ..base.messages import no_labels_error, shown, warn
+from ..tools.arrays import Mask
+from ..tools.checks import check_column_name, check_columns, check_feature_names
+from ..tools.messages import no_labels_error, shown, warn
 from .columns import warn_of_columns, warn_of_labels, warn_of_no_features
 from .dataset import Countable, Dataset, OpenedData, Prepare
 from .frame import check_have_levels

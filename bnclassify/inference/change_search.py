@@ -17,7 +17,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..base.arrays import (
+from ..scores.evaluate import scores_at
+from ..scores.formulas import Formula, averaged_formulas, scopes_of_terms
+from ..scores.rows import Rows
+from ..tools.arrays import (
     BLOCK_ROWS,
     TOLERANCE,
     Array,
@@ -28,12 +31,9 @@ from ..base.arrays import (
     one_thread,
     slices,
 )
-from ..base.calls import advance_bar, progress_bar
-from ..base.graphs import descending_order
-from ..base.immutable import cached_property
-from ..scores.evaluate import scores_at
-from ..scores.formulas import Formula, averaged_formulas, scopes_of_terms
-from ..scores.rows import Rows
+from ..tools.calls import advance_bar, progress_bar
+from ..tools.graphs import descending_order
+from ..tools.immutable import cached_property
 from .value_changes import ValueChange
 
 _MOST_TERMS = 2**34  # that are looked up to find sets of a size

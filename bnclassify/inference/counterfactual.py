@@ -6,16 +6,16 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import pandas as pd
 
-from ..base.arrays import first_best, second_best
-from ..base.calls import with_call_advice
-from ..base.checks import Names, OneOf, Unseen, Whole
-from ..base.messages import shown, warn
 from ..frames.labels import check_unseen
 from ..frames.opening import InFull
 from ..frames.records import Row
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..scores.evaluate import scores_at
+from ..tools.arrays import first_best, second_best
+from ..tools.calls import with_call_advice
+from ..tools.checks import Names, OneOf, Unseen, Whole
+from ..tools.messages import shown, warn
 from .change_search import Changes, smallest_changes
 from .explain import original_values, read_one_row
 from .value_changes import Direction, Range, check_possible_changes, value_changes

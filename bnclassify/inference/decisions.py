@@ -7,11 +7,11 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, Mask, Positions, log_normalize
-from ..base.checks import Instance
-from ..base.messages import listed
 from ..frames.records import is_missing
 from ..model.class_prior import check_names_of_classes
+from ..tools.arrays import TOLERANCE, Array, Mask, Positions, log_normalize
+from ..tools.checks import Instance
+from ..tools.messages import listed
 
 
 def check_costs(

@@ -14,21 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base import graphs
-from ..base.arrays import (
-    BLOCK_CELLS,
-    Array,
-    Mask,
-    Positions,
-    first_best,
-    log,
-    log_normalize,
-    log_sum_exp,
-    second_best,
-    slices,
-)
-from ..base.checks import OneOf, is_among, must_be
-from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
 from ..frames.labels import check_unseen
 from ..model.arguments import check_fitted, check_not_dropped
@@ -42,6 +27,21 @@ from ..scores.evaluate import (
 )
 from ..scores.formulas import Formula
 from ..scores.rows import Rows
+from ..tools import graphs
+from ..tools.arrays import (
+    BLOCK_CELLS,
+    Array,
+    Mask,
+    Positions,
+    first_best,
+    log,
+    log_normalize,
+    log_sum_exp,
+    second_best,
+    slices,
+)
+from ..tools.checks import OneOf, is_among, must_be
+from ..tools.messages import listed, shown
 
 _MOST_LINES = 5  # of levels of a parent, or of classes
 # Standard deviations beyond the means of a curve, and its number of points.

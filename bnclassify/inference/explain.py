@@ -10,16 +10,16 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes, Mask
-from ..base.calls import with_call_advice
-from ..base.checks import Flag, Names, Unseen
-from ..base.messages import shown
 from ..frames.dataset import Dataset
 from ..frames.opening import InFull
 from ..frames.records import Row, is_missing
 from ..model.arguments import check_fitted, read_for_model
 from ..model.model import Model
 from ..reading.intervals import product_of_indexes
+from ..tools.arrays import Array, ArrayOf, Codes, Mask
+from ..tools.calls import with_call_advice
+from ..tools.checks import Flag, Names, Unseen
+from ..tools.messages import shown
 from .evidence import REST, Evidence, split_off_interactions, weigh_evidence
 
 _LEAST_FACTOR = 1.05

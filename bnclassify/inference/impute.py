@@ -8,9 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Mask, code_type
-from ..base.calls import with_call_advice
-from ..base.checks import Optional, Seed, Whole, check_rng
 from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.foreign import AnyFrame
 from ..frames.opening import frame_of
@@ -22,6 +19,9 @@ from ..model.recipes import Tally
 from ..network.priors import PRIORS, Drawn, PseudoCounts, find_prior
 from ..reading.intervals import has_posterior_of_tables, model_with_all_tables_drawn
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
+from ..tools.arrays import Array, Codes, Mask, code_type
+from ..tools.calls import with_call_advice
+from ..tools.checks import Optional, Seed, Whole, check_rng
 from .sample import means_or_draws_of_numbers
 
 

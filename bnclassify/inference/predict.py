@@ -9,11 +9,6 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..base import special
-from ..base.arrays import Array, Mask, code_type, first_best, log, log_normalize, slices
-from ..base.calls import with_call_advice
-from ..base.checks import Flag, Names, OneOf, Seed, Unseen, check_columns, check_rng, must_be
-from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
 from ..frames.foreign import AnyFrame, dask_frame_of, in_library_of
 from ..frames.labels import check_unseen
@@ -33,6 +28,11 @@ from ..reading.intervals import (
 )
 from ..scores.evaluate import scores_at
 from ..scores.rows import Rows
+from ..tools import special
+from ..tools.arrays import Array, Mask, code_type, first_best, log, log_normalize, slices
+from ..tools.calls import with_call_advice
+from ..tools.checks import Flag, Names, OneOf, Seed, Unseen, check_columns, check_rng, must_be
+from ..tools.messages import listed, shown
 from .decisions import check_costs, least_costly
 
 _BLOCK_ROWS = 2**16

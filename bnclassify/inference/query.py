@@ -9,11 +9,6 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, code_type, log, log_normalize, log_sum_exp, slices
-from ..base.calls import with_call_advice
-from ..base.checks import Instance, Names, Real, Seed, Whole, check_rng, is_among
-from ..base.immutable import EMPTY
-from ..base.messages import listed, shown
 from ..frames.dataset import codes_by_levels
 from ..model.arguments import check_has_joint_distribution, check_not_dropped, encode_for_model
 from ..model.counted import CountedModel
@@ -22,6 +17,11 @@ from ..reading.intervals import BOUNDS, bounds_from_posterior_draws, check_draws
 from ..scores.evaluate import scores_at
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from ..scores.rows import Rows
+from ..tools.arrays import Array, Codes, code_type, log, log_normalize, log_sum_exp, slices
+from ..tools.calls import with_call_advice
+from ..tools.checks import Instance, Names, Real, Seed, Whole, check_rng, is_among
+from ..tools.immutable import EMPTY
+from ..tools.messages import listed, shown
 
 _MOST_CELLS = 2**22
 

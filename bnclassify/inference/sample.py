@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes
-from ..base.calls import with_call_advice
-from ..base.checks import Seed, Whole, check_rng
 from ..counts.contingency import flat_index
 from ..frames.records import is_missing
 from ..model.arguments import check_has_joint_distribution
 from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS
+from ..tools.arrays import Array, Codes
+from ..tools.calls import with_call_advice
+from ..tools.checks import Seed, Whole, check_rng
 from .query import EvidenceOf, draw_rows_given_evidence, encode_evidence
 
 

@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.checks import Instance, OneOf, must_be
-from ..base.messages import listed, shown
 from ..frames.dataset import Dataset
 from ..frames.schema import MISSING
 from ..model.arguments import check_not_dropped
 from ..model.model import Model
 from ..numbers.cut_points import number_of_decimals
+from ..tools.checks import Instance, OneOf, must_be
+from ..tools.messages import listed, shown
 from .explain import original_values
 
 Range: TypeAlias = "tuple[float, float] | Sequence[Hashable]"

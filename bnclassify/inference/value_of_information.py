@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import (
+from ..frames.labels import check_unseen
+from ..frames.opening import InFull
+from ..frames.records import Row, is_missing
+from ..frames.schema import MISSING
+from ..model.arguments import check_fitted
+from ..model.model import Model
+from ..scores.densities import density_grid
+from ..scores.evaluate import scores_at
+from ..scores.formulas import sums_in_formula
+from ..scores.rows import Rows
+from ..tools.arrays import (
     Array,
     ArrayOf,
     Codes,
@@ -20,19 +30,9 @@ from ..base.arrays import (
     softmax,
     xlogx,
 )
-from ..base.calls import with_call_advice
-from ..base.checks import Unseen
-from ..base.graphs import descending_order
-from ..frames.labels import check_unseen
-from ..frames.opening import InFull
-from ..frames.records import Row, is_missing
-from ..frames.schema import MISSING
-from ..model.arguments import check_fitted
-from ..model.model import Model
-from ..scores.densities import density_grid
-from ..scores.evaluate import scores_at
-from ..scores.formulas import sums_in_formula
-from ..scores.rows import Rows
+from ..tools.calls import with_call_advice
+from ..tools.checks import Unseen
+from ..tools.graphs import descending_order
 from .decisions import check_costs
 from .explain import original_values, read_one_row
 

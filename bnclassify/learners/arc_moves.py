@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Mask, Positions
-from ..base.calls import Bar, progress_bar
-from ..base.graphs import ChangingDag
+from ..tools.arrays import TOLERANCE, Array, Mask, Positions
+from ..tools.calls import Bar, progress_bar
+from ..tools.graphs import ChangingDag
 from .local_scores import LocalScores
 from .structural_em import ParentLists
 

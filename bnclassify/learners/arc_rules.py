@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Mask
-from ..base.checks import Instance, ListOf, OneOf, must_be
-from ..base.graphs import find_cycle
-from ..base.messages import shown
 from ..network.classifiers import BNC
 from ..reading.families import is_anb
+from ..tools.arrays import Mask
+from ..tools.checks import Instance, ListOf, OneOf, must_be
+from ..tools.graphs import find_cycle
+from ..tools.messages import shown
 
 Arc = tuple[Hashable, Hashable]
 

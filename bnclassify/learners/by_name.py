@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import Parameter
 
-from ..base.calls import parameters_of
-from ..base.immutable import record
-from ..base.messages import did_you_mean, listed, shown
 from ..model.model import Model
+from ..tools.calls import parameters_of
+from ..tools.immutable import record
+from ..tools.messages import did_you_mean, listed, shown
 
 LEARNERS: dict[str, Callable[..., Model]] = {}
 """The learners that `bnc` accepts by name; the package adds them when it is imported."""

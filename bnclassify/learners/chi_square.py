@@ -6,10 +6,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 
-from ..base import special
-from ..base.arrays import Array, Positions
-from ..base.checks import OneOf, Real
-from ..base.parallel import check_jobs, run_tasks, using_jobs
 from ..counts.contingency import count_families
 from ..counts.family_counts import FamilyCounts
 from ..frames.dataset import Countable
@@ -17,6 +13,10 @@ from ..frames.opening import InFull, InParts
 from ..frames.training import prepare_training_data
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import DN
+from ..tools import special
+from ..tools.arrays import Array, Positions
+from ..tools.checks import OneOf, Real
+from ..tools.parallel import check_jobs, run_tasks, using_jobs
 from .arc_rules import Arc, ArcRules
 from .local_scores import LocalScores, warn_of_fractional_weights
 

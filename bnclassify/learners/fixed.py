@@ -7,15 +7,15 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from ..base.calls import with_call_advice
-from ..base.checks import Instance, ListOf, OneOf, check_column_name, must_be
-from ..base.immutable import record
-from ..base.messages import shown
 from ..frames.opening import InFull, InParts
 from ..frames.training import mark_as_averaging, schema_and_features
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
 from ..network.families import Family, check_families
+from ..tools.calls import with_call_advice
+from ..tools.checks import Instance, ListOf, OneOf, check_column_name, must_be
+from ..tools.immutable import record
+from ..tools.messages import shown
 from .networks import families_from_parents, network
 
 

@@ -8,12 +8,6 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array
-from ..base.calls import progress_bar
-from ..base.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole, check_rng
-from ..base.foreign_words import METRICS_ELSEWHERE
-from ..base.graphs import connected_components
-from ..base.messages import warn
 from ..frames.opening import InFull
 from ..frames.training import TrainingData, prepare_training_rows
 from ..metrics import METRICS
@@ -23,6 +17,12 @@ from ..model.recipes import Step, is_recipe_running
 from ..network.classifiers import BNC
 from ..network.priors import find_prior
 from ..reading.families import is_semi_naive
+from ..tools.arrays import TOLERANCE, Array
+from ..tools.calls import progress_bar
+from ..tools.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole, check_rng
+from ..tools.foreign_words import METRICS_ELSEWHERE
+from ..tools.graphs import connected_components
+from ..tools.messages import warn
 from .arc_rules import Arc, ArcRules, arcs_in_words, parents_in_start
 from .neighbors import Arcs, Edit, Parents, Structure, apply_edit, describe_edit
 from .networks import network

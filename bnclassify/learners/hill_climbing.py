@@ -8,12 +8,12 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from ..base.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
 from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts
 from ..frames.training import prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
+from ..tools.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
 from .arc_moves import MOVES, Change, Climb, Limits
 from .arc_rules import Arc, ArcRules, parents_in_start
 from .local_scores import (

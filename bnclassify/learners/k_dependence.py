@@ -6,9 +6,6 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from ..base.arrays import Array, Mask, Positions, first_best
-from ..base.checks import OneOf, ScoreName, Whole
-from ..base.graphs import descending_order
 from ..counts.information import pair_informations
 from ..counts.pairs import arc_scores, pair_statistics
 from ..frames.dataset import Countable
@@ -17,6 +14,9 @@ from ..frames.training import mark_as_averaging, prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..scores.densities import Numbers, numbers_as_setting, numeric_columns_of
+from ..tools.arrays import Array, Mask, Positions, first_best
+from ..tools.checks import OneOf, ScoreName, Whole
+from ..tools.graphs import descending_order
 from .arc_rules import Arc, ArcRules
 from .local_scores import SCORE_NAMES, LocalScores, warn_of_fractional_weights
 from .networks import network

@@ -10,10 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Positions, log, log_sum_exp, normalize, one_thread
-from ..base.checks import ListOf, Real, Seed, Whole, check_column_name, check_rng, must_be
-from ..base.immutable import record
-from ..base.messages import warn
 from ..frames.dataset import Dataset
 from ..frames.frame import check_have_levels
 from ..frames.opening import InFull, open_data
@@ -21,6 +17,10 @@ from ..model.model import replace_unchecked
 from ..model.recipes import Step, TrainingRows
 from ..network.classifiers import BNC
 from ..network.em import Run, run_em, warn_if_not_converged
+from ..tools.arrays import Array, Positions, log, log_sum_exp, normalize, one_thread
+from ..tools.checks import ListOf, Real, Seed, Whole, check_column_name, check_rng, must_be
+from ..tools.immutable import record
+from ..tools.messages import warn
 from .networks import network
 
 

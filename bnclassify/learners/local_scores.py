@@ -10,9 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Slice
-from ..base.checks import OneOf, Real, ScoreName
-from ..base.messages import listed, warn
 from ..counts.contingency import Counts
 from ..counts.family_counts import FamilyCounts
 from ..counts.information import log_rising_factorial
@@ -25,6 +22,9 @@ from ..model.recipes import is_recipe_running
 from ..network.classifiers import BNC
 from ..network.families import Scope
 from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize
+from ..tools.arrays import Array, Slice
+from ..tools.checks import OneOf, Real, ScoreName
+from ..tools.messages import listed, warn
 
 Amount = float | Array
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, product
 
-from ..base.graphs import connected_components
+from ..tools.graphs import connected_components
 
 Parents = tuple[int, ...]
 Structure = Mapping[int, Parents]

@@ -38,13 +38,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from ..base.immutable import EMPTY
 from ..frames.schema import Schema
 from ..frames.training import prepare_training_data as prepare_training_data
 from ..model.recipes import Recipe
 from ..model.recipes import Step as Step
 from ..network.classifiers import BNC
 from ..network.families import Family
+from ..tools.immutable import EMPTY
 
 
 def network(

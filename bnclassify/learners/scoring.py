@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, code_type, first_best, log, weights_at
-from ..base.messages import shown
 from ..counts.contingency import check_table_size, flat_index
 from ..counts.family_counts import number_family_states
 from ..frames.dataset import Dataset
@@ -25,6 +23,17 @@ from ..metrics import ACCURACY, Metric
 from ..network.priors import Prior, PseudoCounts
 from ..scores.elimination import add_marginalized_terms
 from ..scores.factors import Factor
+from ..tools.arrays import (
+    Array,
+    ArrayOf,
+    Mask,
+    Positions,
+    code_type,
+    first_best,
+    log,
+    weights_at,
+)
+from ..tools.messages import shown
 from .neighbors import Edit, Parents, Structure, apply_edit
 
 _KEPT_BYTES = 2**28

@@ -9,13 +9,13 @@ from typing import Generic, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array, Mask, log
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Dataset
 from ..network.em import run_em
 from ..network.families import Scope, count_parameters
 from ..network.priors import Dirichlet
 from ..scores.elimination import groups_of_equal_columns
+from ..tools.arrays import TOLERANCE, Array, Mask, log
 from .local_scores import WITH_MISSING_VALUES, LocalScores
 
 ParentLists = Sequence[Sequence[int]]

@@ -7,9 +7,6 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from ..base.arrays import TOLERANCE, Array, Mask, first_best
-from ..base.checks import OneOf
-from ..base.graphs import max_forest_parents, spanning_tree_posterior
 from ..counts.information import pair_informations
 from ..counts.pairs import arc_scores, pair_statistics
 from ..frames.dataset import Countable
@@ -18,6 +15,9 @@ from ..frames.training import TrainingData, mark_as_averaging, prepare_training_
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..scores.densities import Numbers, numbers_as_setting, numeric_columns_of
+from ..tools.arrays import TOLERANCE, Array, Mask, first_best
+from ..tools.checks import OneOf
+from ..tools.graphs import max_forest_parents, spanning_tree_posterior
 from .arc_rules import Arc, ArcRules, arcs_in_words
 from .local_scores import (
     WITH_MISSING_VALUES,

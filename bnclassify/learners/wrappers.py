@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 from inspect import signature
 from typing import TypeVar, Unpack
 
-from ..base.calls import with_call_advice
-from ..base.checks import Whole
-from ..base.messages import with_shared_text
 from ..frames.opening import InFull
 from ..network.classifiers import BNC
+from ..tools.calls import with_call_advice
+from ..tools.checks import Whole
+from ..tools.messages import with_shared_text
 from .greedy import GreedySearch, Moves, SearchOptions, SearchSpace
 from .neighbors import (
     Edit,

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base import special
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, first_best, log_normalize, log_sum_exp
-from ..base.checks import ListOf, options_sentence
-from ..base.foreign_words import METRICS_ELSEWHERE
-from ..base.messages import listed, repeated_items, shown, to_python_scalar
+from ..tools import special
+from ..tools.arrays import TOLERANCE, Array, Codes, Mask, first_best, log_normalize, log_sum_exp
+from ..tools.checks import ListOf, options_sentence
+from ..tools.foreign_words import METRICS_ELSEWHERE
+from ..tools.messages import listed, repeated_items, shown, to_python_scalar
 from .outcomes import Outcomes
 
 CALIBRATION_BINS = 15

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..base.arrays import ArrayOf, Codes, Positions
-from ..base.checks import OneOf, Seed, Whole, check_rng
-from ..base.messages import listed, shown, warn
 from ..frames.foreign import foreign_to_pandas
 from ..frames.frame import encode_frame
 from ..frames.numeric import check_same_index
 from ..frames.training import TrainingData
 from ..recipe.row_folds import RowFold, split_cases_into_folds
+from ..tools.arrays import ArrayOf, Codes, Positions
+from ..tools.checks import OneOf, Seed, Whole, check_rng
+from ..tools.messages import listed, shown, warn
 
 Folds = Sequence[ArrayLike] | ArrayOf[Any] | Iterable[tuple[ArrayLike, ArrayLike]]
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, log_normalize, weights_at
-from ..base.immutable import cached_property
 from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.schema import Levels
 from ..model.arguments import check_size_of_scores, encode_opened_rows
 from ..model.model import Model
+from ..tools.arrays import Array, Codes, log_normalize, weights_at
+from ..tools.immutable import cached_property
 
 
 @lru_cache(maxsize=64)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..base.arrays import Array, Mask
-from ..base.checks import OneOf, is_among, must_be, options_sentence
-from ..base.messages import listed, shown
 from ..frames.dataset import Countable, Dataset, Opened
 from ..frames.numeric import as_floats, warn_of_distant_numbers
 from ..frames.opening import open_data, open_rows
 from ..frames.records import Records
 from ..frames.schema import Columns
 from ..scores.evaluate import scores_at
+from ..tools.arrays import Array, Mask
+from ..tools.checks import OneOf, is_among, must_be, options_sentence
+from ..tools.messages import listed, shown
 from .class_prior import (
     ClassPrior,
     ClassProportions,

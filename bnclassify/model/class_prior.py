@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, log
-from ..base.checks import Instance, Real
-from ..base.immutable import PROBABILITY, Immutable, field_bounds, record
-from ..base.messages import listed, shown
+from ..tools.arrays import Array, log
+from ..tools.checks import Instance, Real
+from ..tools.immutable import PROBABILITY, Immutable, field_bounds, record
+from ..tools.messages import listed, shown
 from .recipes import Step
 
 PROPORTIONS = "class_proportions"

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from ..base.arrays import Array, Positions
-from ..base.messages import listed
 from ..counts.contingency import Recoding, recode_counts
 from ..frames.dataset import Countable, Dataset
+from ..tools.arrays import Array, Positions
+from ..tools.messages import listed
 from .class_prior import PROPORTIONS
 from .model import Model, replace_unchecked, unsupported_error
 from .recipes import A_NETWORK, Tally

@@ -24,7 +24,7 @@ basis, a network whose `Step` names the learner. `bnc`, `predict`, `explain`,
 >>> from dataclasses import dataclass, field, replace
 >>> import numpy as np
 >>> from bnclassify import bnc, cv, load_car, predict
->>> from bnclassify.base.immutable import record
+>>> from bnclassify.tools.immutable import record
 >>> from bnclassify.counts.contingency import count_families
 >>> from bnclassify.frames.training import prepare_training_data
 >>> from bnclassify.learners.networks import network

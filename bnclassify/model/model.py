@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, log_normalize
-from ..base.checks import OneOf, Optional
-from ..base.immutable import EMPTY, Immutable, cached_property
-from ..base.messages import listed
 from ..frames.dataset import Countable, Dataset, OpenedData, codes_by_levels
 from ..frames.numeric import as_floats
 from ..frames.schema import Levels
@@ -20,6 +16,10 @@ from ..scores.densities import Density
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Formula, add_to_scores
 from ..scores.rows import Rows
+from ..tools.arrays import Array, ArrayOf, Codes, log_normalize
+from ..tools.checks import OneOf, Optional
+from ..tools.immutable import EMPTY, Immutable, cached_property
+from ..tools.messages import listed
 from .class_prior import PROPORTIONS, ClassProportions, log_prior_ratio
 from .recipes import Recipe, Step, TrainingRows
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import map_by_shape
-from ..base.immutable import ANY_NUMBER, COUNT, Immutable, field_bounds, is_within_bounds, record
-from ..base.messages import setting_variable
 from ..counts.contingency import to_narrowest_type
 from ..frames.dataset import Countable
 from ..frames.numeric import as_floats
 from ..frames.schema import Schema
 from ..numbers.preparation import Preparation
+from ..tools.arrays import map_by_shape
+from ..tools.immutable import ANY_NUMBER, COUNT, Immutable, field_bounds, is_within_bounds, record
+from ..tools.messages import setting_variable
 
 A_NETWORK = "bnc('tan_cl', class_var, dataset, smooth=1, discretize='mdlp')"
 """The call, for messages, that fits a network with tables, counts and a joint distribution."""

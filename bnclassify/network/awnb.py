@@ -10,7 +10,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import (
+from ..frames.dataset import Dataset
+from ..model.arguments import check_augmented
+from ..model.model import Model
+from ..tools.arrays import (
     TOLERANCE,
     Array,
     ArrayOf,
@@ -22,12 +25,9 @@ from ..base.arrays import (
     slices,
     xlogx,
 )
-from ..base.calls import advance_bar
-from ..base.checks import Real, Whole
-from ..base.immutable import record
-from ..frames.dataset import Dataset
-from ..model.arguments import check_augmented
-from ..model.model import Model
+from ..tools.calls import advance_bar
+from ..tools.checks import Real, Whole
+from ..tools.immutable import record
 from .classifiers import BNC
 from .methods import Method, method_of_lp
 from .priors import Prior

@@ -9,10 +9,6 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, code_type, log, map_by_shape, slices
-from ..base.graphs import topological_layers
-from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
-from ..base.messages import WIDE, how_to_merge, shown, warn
 from ..counts.contingency import count_families, flat_index
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Levels
@@ -26,6 +22,19 @@ from ..scores.evaluate import network_terms_and_codes, scores_at
 from ..scores.formulas import Numeric, Sum, Table
 from ..scores.gibbs import BURN_IN, GibbsSampler
 from ..scores.rows import Rows
+from ..tools.arrays import (
+    BLOCK_ROWS,
+    Array,
+    Codes,
+    Positions,
+    code_type,
+    log,
+    map_by_shape,
+    slices,
+)
+from ..tools.graphs import topological_layers
+from ..tools.immutable import PROBABILITY, cached_property, field_bounds, record
+from ..tools.messages import WIDE, how_to_merge, shown, warn
 from .families import (
     Family,
     Scope,

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..base.immutable import record
-from ..base.messages import listed
 from ..frames.dataset import OpenedData
 from ..frames.training import data_and_numeric_features
 from ..model.model import Model, replace_unchecked
 from ..scores.densities import FAMILIES, numeric_columns_of
+from ..tools.immutable import record
+from ..tools.messages import listed
 from .methods import Plain, method_of_lp
 from .priors import Prior
 

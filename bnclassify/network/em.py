@@ -14,17 +14,26 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Positions, log, log_sum_exp, slices, softmax
-from ..base.calls import advance_bar
-from ..base.checks import OneOf, Real, Whole
-from ..base.immutable import ANY_NUMBER, Immutable, field_bounds, record
-from ..base.messages import warn
 from ..counts.contingency import contingency_table
 from ..frames.dataset import Dataset
 from ..model.counted import CountedModel, check_counted
 from ..model.model import Model
 from ..scores import elimination, forests
 from ..scores.factors import Belief, Factor, sum_terms
+from ..tools.arrays import (
+    BLOCK_ROWS,
+    Array,
+    Codes,
+    Positions,
+    log,
+    log_sum_exp,
+    slices,
+    softmax,
+)
+from ..tools.calls import advance_bar
+from ..tools.checks import OneOf, Real, Whole
+from ..tools.immutable import ANY_NUMBER, Immutable, field_bounds, record
+from ..tools.messages import warn
 from .families import Scope
 from .methods import Method, method_of_lp
 from .priors import Dirichlet, Prior, PseudoCounts

@@ -9,9 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, log, log_sum_exp
-from ..base.immutable import cached_property, record
-from ..base.messages import listed
 from ..frames.dataset import Countable, Dataset
 from ..model.counted import CountedModel, check_counted
 from ..model.derived import forward_to_basis
@@ -21,6 +18,9 @@ from ..scores.elimination import draw_column_per_row, fill_in_by_enumeration
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Formula, Mixture
 from ..scores.rows import Rows
+from ..tools.arrays import Array, Codes, Mask, Positions, log, log_sum_exp
+from ..tools.immutable import cached_property, record
+from ..tools.messages import listed
 from .priors import Prior
 
 ArcShares = dict[tuple[Hashable, Hashable], float]

@@ -7,11 +7,11 @@ from functools import lru_cache
 from math import prod
 from typing import TypeAlias
 
-from ..base.arrays import Array
-from ..base.checks import options_sentence
-from ..base.graphs import find_cycle
-from ..base.messages import listed, repeated_items, shorten_text, shown
 from ..frames.schema import Levels
+from ..tools.arrays import Array
+from ..tools.checks import options_sentence
+from ..tools.graphs import find_cycle
+from ..tools.messages import listed, repeated_items, shorten_text, shown
 
 Family: TypeAlias = tuple[Hashable, ...]
 

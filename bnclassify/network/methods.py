@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..base.immutable import record
 from ..model.model import Model, replace_unchecked
+from ..tools.immutable import record
 from .priors import Prior
 
 

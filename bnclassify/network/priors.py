@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar, cast
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Positions, map_by_shape, normalize
-from ..base.checks import Real, must_be
-from ..base.immutable import COUNT, Immutable, StackedArrays, field_bounds, record
+from ..tools.arrays import Array, ArrayOf, Positions, map_by_shape, normalize
+from ..tools.checks import Real, must_be
+from ..tools.immutable import COUNT, Immutable, StackedArrays, field_bounds, record
 
 if TYPE_CHECKING:
     from ..frames.dataset import Countable

@@ -23,12 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base import special
-from ..base.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
-from ..base.calls import advance_bar
-from ..base.checks import Flag, Real, Whole
-from ..base.immutable import cached_property, record
-from ..base.messages import warn
 from ..counts.contingency import check_number_of_cells, count_families, flat_index
 from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
@@ -37,6 +31,12 @@ from ..model.derived import Derived, forward_to_basis
 from ..model.model import Model
 from ..model.recipes import Recipe
 from ..scores.formulas import Formula, Recoded
+from ..tools import special
+from ..tools.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
+from ..tools.calls import advance_bar
+from ..tools.checks import Flag, Real, Whole
+from ..tools.immutable import cached_property, record
+from ..tools.messages import warn
 from .classifiers import BNC
 from .families import Scope
 from .methods import Method, method_of_lp

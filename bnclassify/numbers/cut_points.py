@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import (
+from ..counts.contingency import MAX_CELLS, flat_index
+from ..frames.columns import warn_of_columns
+from ..frames.frame import encode_frame
+from ..frames.numeric import as_floats, check_class_type
+from ..tools.arrays import (
     TOLERANCE,
     Array,
     ArrayOf,
@@ -22,12 +26,8 @@ from ..base.arrays import (
     weights_at,
     xlogx,
 )
-from ..base.checks import check_columns
-from ..base.messages import no_labels_error
-from ..counts.contingency import MAX_CELLS, flat_index
-from ..frames.columns import warn_of_columns
-from ..frames.frame import encode_frame
-from ..frames.numeric import as_floats, check_class_type
+from ..tools.checks import check_columns
+from ..tools.messages import no_labels_error
 
 _LARGEST, _MOST_DIGITS = 1e300, 18  # size and digits of numbers that are shortened
 MOST_BINS = 10_000

@@ -7,10 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Codes
-from ..base.calls import with_call_advice
-from ..base.checks import Cutting, OneOf, Whole, check_columns, check_feature_names
-from ..base.messages import shown
 from ..frames.foreign import AnyFrame
 from ..frames.numeric import (
     as_floats,
@@ -21,6 +17,10 @@ from ..frames.numeric import (
     read_numbers,
 )
 from ..frames.opening import frame_of
+from ..tools.arrays import Array, ArrayOf, Codes
+from ..tools.calls import with_call_advice
+from ..tools.checks import Cutting, OneOf, Whole, check_columns, check_feature_names
+from ..tools.messages import shown
 from .cut_points import (
     BY_CLASS,
     CUTTINGS,

@@ -9,10 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Positions
-from ..base.checks import check_columns
-from ..base.immutable import ANY_NUMBER, Immutable, cached_property, field_bounds, record
-from ..base.messages import listed, shown
 from ..frames.dataset import Data
 from ..frames.numeric import (
     ArrayLike,
@@ -23,6 +19,10 @@ from ..frames.numeric import (
 )
 from ..frames.opening import frame_of
 from ..frames.records import Row
+from ..tools.arrays import Array, ArrayOf, Positions
+from ..tools.checks import check_columns
+from ..tools.immutable import ANY_NUMBER, Immutable, cached_property, field_bounds, record
+from ..tools.messages import listed, shown
 from .cut_points import cut_point_as_text, interval_labels, short_point_texts
 
 Cuts = tuple[tuple[float, ...], ...]

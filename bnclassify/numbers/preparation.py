@@ -8,9 +8,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..base.checks import OneOf, check_columns, check_feature_names
-from ..base.immutable import Immutable, record
-from ..base.messages import listed
 from ..frames.dataset import Countable, Data, Dataset, Opened, OpenedData
 from ..frames.encode import check_can_add_missing_level
 from ..frames.frame import Frame, encode_frame
@@ -19,6 +16,9 @@ from ..frames.opening import frame_of
 from ..frames.records import Row
 from ..frames.schema import Columns, Known
 from ..frames.training import Numeric, data_and_numeric_features
+from ..tools.checks import OneOf, check_columns, check_feature_names
+from ..tools.immutable import Immutable, record
+from ..tools.messages import listed
 from .cut_points import CUTTINGS, METHODS
 from .discretization import learn_cuts
 from .discretizer import Discretizer

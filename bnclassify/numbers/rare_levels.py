@@ -9,10 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.calls import with_call_advice
-from ..base.checks import Instance, Whole, check_columns, check_feature_names
-from ..base.immutable import COUNT, Immutable, field_bounds, record
-from ..base.messages import shown
 from ..counts.contingency import contingency_table
 from ..frames.dataset import Data, Dataset
 from ..frames.foreign import AnyFrame
@@ -22,6 +18,10 @@ from ..frames.numeric import is_categorical, value_type
 from ..frames.opening import frame_of
 from ..frames.records import Row
 from ..frames.schema import MISSING, Columns
+from ..tools.calls import with_call_advice
+from ..tools.checks import Instance, Whole, check_columns, check_feature_names
+from ..tools.immutable import COUNT, Immutable, field_bounds, record
+from ..tools.messages import shown
 
 
 @record

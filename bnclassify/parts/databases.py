@@ -13,11 +13,11 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions
-from ..base.immutable import cached_property
-from ..base.messages import needs_rows_error, shown
 from ..frames.foreign import Foreign
 from ..frames.schema import Known
+from ..tools.arrays import Array, ArrayOf, Mask, Positions
+from ..tools.immutable import cached_property
+from ..tools.messages import needs_rows_error, shown
 from .sources import SOURCES, LabelCounts, Make, Merge, T
 from .survey import MAX_LEVELS
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Codes, code_type
-from ..base.messages import warn
 from ..frames.columns import arrays_and_types, encode_column
 from ..frames.dataset import OpenedData
 from ..frames.frame import Frame, check_unique
+from ..tools.arrays import Codes, code_type
+from ..tools.messages import warn
 from .sources import find_source
 from .survey import Parts, two_types_error
 

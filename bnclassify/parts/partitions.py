@@ -11,8 +11,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, sum_nested
-from ..base.messages import needs_rows_error, shown
 from ..frames.dataset import Countable, Dataset, Opened, Prepare
 from ..frames.foreign import dask_frame_of
 from ..frames.frame import Frame
@@ -20,6 +18,8 @@ from ..frames.labels import recode_column
 from ..frames.numeric import check_weights
 from ..frames.schema import ALL, MISSING, Columns, Known, Schema
 from ..frames.training import check_rows_remain
+from ..tools.arrays import Array, ArrayOf, Mask, Positions, sum_nested
+from ..tools.messages import needs_rows_error, shown
 from .sources import LabelCounts, Source
 
 T = TypeVar("T")

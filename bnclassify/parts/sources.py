@@ -13,10 +13,10 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import pandas as pd
 
-from ..base.calls import with_progress_bar
-from ..base.immutable import cached_property
-from ..base.messages import listed
 from ..frames.foreign import Foreign, foreign_to_pandas, is_dask, is_foreign
+from ..tools.calls import with_progress_bar
+from ..tools.immutable import cached_property
+from ..tools.messages import listed
 
 T = TypeVar("T")
 

@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
-from ..base.arrays import sum_nested
-from ..base.checks import check_columns
-from ..base.immutable import cached_property
-from ..base.messages import listed, shown
 from ..frames.columns import check_categorical
 from ..frames.dataset import Opened, Prepare
 from ..frames.frame import encode_frame
 from ..frames.numeric import is_categorical, is_column_name
 from ..frames.schema import ALL, Columns, Known, Levels, Schema
+from ..tools.arrays import sum_nested
+from ..tools.checks import check_columns
+from ..tools.immutable import cached_property
+from ..tools.messages import listed, shown
 from .partitions import (
     Facts,
     Memo,

@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Positions
-from ..base.checks import Optional, Unseen, Whole
 from ..evaluation.arc_strength import check_strength, chosen_threshold
 from ..frames.opening import InFull
 from ..frames.records import Row
@@ -19,6 +17,8 @@ from ..model.arguments import check_fitted, check_has_rows, check_model, encode_
 from ..model.model import Model
 from ..reading.families import classes
 from ..reading.learned import feature_weights, manb_arc_posterior
+from ..tools.arrays import Array, Positions
+from ..tools.checks import Optional, Unseen, Whole
 from .canvas import (
     BLUE,
     GREY,

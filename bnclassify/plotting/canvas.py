@@ -9,9 +9,9 @@ from functools import wraps
 from math import isinf
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ..base.arrays import Array, Mask
-from ..base.checks import Instance, Optional
-from ..base.messages import shorten_text, with_shared_text
+from ..tools.arrays import Array, Mask
+from ..tools.checks import Instance, Optional
+from ..tools.messages import shorten_text, with_shared_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes

@@ -13,10 +13,6 @@ import numpy as np
 from ..additive.effect_table import EffectTable
 from ..additive.effects import rows_and_effects_of_pair
 from ..additive.scorecard import Scorecard
-from ..base import special
-from ..base.arrays import Array
-from ..base.checks import Instance
-from ..base.messages import listed, shown
 from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.numeric import as_floats
 from ..frames.opening import InFull
@@ -27,6 +23,10 @@ from ..inference.explain import read_one_row, value_in_words
 from ..model.arguments import check_model, encode_for_model, read_for_model
 from ..model.model import Model
 from ..scores.rows import Rows
+from ..tools import special
+from ..tools.arrays import Array
+from ..tools.checks import Instance
+from ..tools.messages import listed, shown
 from .canvas import (
     BLUE,
     GREY,

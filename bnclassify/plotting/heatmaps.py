@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Mask, Slice, T
-from ..base.messages import shown
 from ..counts.contingency import contingency_table
 from ..frames.dataset import Dataset, codes_by_levels
 from ..frames.opening import InFull
@@ -22,6 +20,8 @@ from ..model.model import Model
 from ..network.families import Family
 from ..reading.cpt import cpt
 from ..reading.families import families, values
+from ..tools.arrays import Array, ArrayOf, Mask, Slice, T
+from ..tools.messages import shown
 from .canvas import (
     HATCHED,
     LINE,

@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from ..base.calls import with_call_advice
-from ..base.checks import Flag, OneOf, Optional, Real, Unseen
-from ..base.graphs import find_cycle, topological_layers
-from ..base.messages import listed, shown
 from ..evaluation.arc_strength import check_strength
 from ..frames.dataset import codes_by_levels
 from ..frames.labels import check_unseen
@@ -24,6 +20,10 @@ from ..model.arguments import check_has_joint_distribution, check_model
 from ..model.model import WRITERS, Model
 from ..reading.facts import facts_as_html
 from ..reading.families import values
+from ..tools.calls import with_call_advice
+from ..tools.checks import Flag, OneOf, Optional, Real, Unseen
+from ..tools.graphs import find_cycle, topological_layers
+from ..tools.messages import listed, shown
 from .canvas import BLUE, GREY, mix_with_white
 from .nodes import (
     Node,

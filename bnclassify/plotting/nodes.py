@@ -7,11 +7,11 @@ from collections.abc import Collection, Hashable, Sequence
 from html import escape
 from math import isfinite
 
-from ..base.messages import shorten_text
 from ..frames.records import is_missing
 from ..inference.evidence import effect_ranges
 from ..inference.explain import Explanation, value_in_words
 from ..model.model import Model
+from ..tools.messages import shorten_text
 from .canvas import (
     BLUE,
     ORANGE,

@@ -8,9 +8,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE, Array
-from ..base.calls import with_call_advice
-from ..base.checks import Instance, must_be
 from ..evaluation.calibration import bin_class_probabilities
 from ..evaluation.compare import corrected_error, ratio_of_test_to_training_rows, t_half_width
 from ..evaluation.compare_ranks import RankComparison
@@ -19,6 +16,9 @@ from ..metrics import METRICS
 from ..network.classifiers import BNC
 from ..reading.intervals import check_interval
 from ..reading.learned import search_steps
+from ..tools.arrays import TOLERANCE, Array
+from ..tools.calls import with_call_advice
+from ..tools.checks import Instance, must_be
 from .canvas import (
     BLUE,
     GREY,

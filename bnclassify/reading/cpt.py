@@ -7,10 +7,10 @@ from collections.abc import Hashable
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array
-from ..base.messages import with_shared_text
 from ..model.arguments import check_model, check_single_fitted_graph
 from ..model.model import Model
+from ..tools.arrays import Array
+from ..tools.messages import with_shared_text
 from .families import position_of_variable
 from .intervals import (
     bounds_of_table_entries,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
-from ..base import graphs
-from ..base.checks import Names, OneOf
-from ..base.messages import listed
 from ..model.arguments import check_bnc
 from ..model.model import Model
+from ..tools import graphs
+from ..tools.checks import Names, OneOf
+from ..tools.messages import listed
 
 Variables = Hashable | Iterable[Hashable]
 """One name, or a list of names."""

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from ..base import graphs
-from ..base.checks import OneOf
-from ..base.messages import Function, listed, shown, with_shared_text
 from ..model.arguments import (
     check_bnc,
     check_model,
@@ -17,6 +14,9 @@ from ..model.arguments import (
 )
 from ..model.model import Model
 from ..numbers.preparation import Preparation
+from ..tools import graphs
+from ..tools.checks import OneOf
+from ..tools.messages import Function, listed, shown, with_shared_text
 
 _SECTIONS = """\
 Parameters

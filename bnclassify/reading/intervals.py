@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ..base import special
-from ..base.arrays import Array
-from ..base.checks import Optional, Real, Whole
 from ..model.counted import check_counted, how_tables_were_given
 from ..model.recipes import A_NETWORK, Tally
 from ..network.priors import Drawn, PseudoCounts
+from ..tools import special
+from ..tools.arrays import Array
+from ..tools.checks import Optional, Real, Whole
 
 if TYPE_CHECKING:
     from ..model.model import Model

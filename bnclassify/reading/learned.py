@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import pandas as pd
 
-from ..base.messages import with_shared_text
 from ..model.arguments import (
     check_fitted,
     check_model,
@@ -16,6 +15,7 @@ from ..model.arguments import (
     check_single_network,
 )
 from ..model.model import Model
+from ..tools.messages import with_shared_text
 
 if TYPE_CHECKING:
     from ..network.em import Run

@@ -11,18 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base import special
-from ..base.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions, slices
-from ..base.checks import Real, must_be
-from ..base.immutable import POSITIVE, Immutable, cached_property, field_bounds, record
 from ..frames.dataset import Dataset
-from ..network.priors import (
-    LEAST_AMOUNT,
-    MOST_AMOUNT,
-    PRIORS,
-    PseudoCounts,
-    is_nested_prior,
-)
+from ..network.priors import LEAST_AMOUNT, MOST_AMOUNT, PRIORS, PseudoCounts, is_nested_prior
+from ..tools import special
+from ..tools.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions, slices
+from ..tools.checks import Real, must_be
+from ..tools.immutable import POSITIVE, Immutable, cached_property, field_bounds, record
 from .prefix_counts import NestedCounts, PrefixCounts, count_prefixes_of_families
 from .prefix_tables import PrefixTable, shrink_to_base
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, code_type
-from ..base.immutable import Immutable, is_within_bounds, record
 from ..frames.schema import Levels, Schema
 from ..frames.training import TrainingData
 from ..numbers.discretizer import MovedCuts
+from ..tools.arrays import Array, Codes, code_type
+from ..tools.immutable import Immutable, is_within_bounds, record
 
 
 @record

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, log_sum_exp
+from ..tools.arrays import Array, Codes, Mask, log_sum_exp
 
 COMMON_PRECISION = 1.0
 """Precision of the normal prior of the common power, whose mean is 1."""

@@ -8,11 +8,11 @@ from zlib import crc32
 
 import numpy as np
 
-from ..base.arrays import ArrayOf
-from ..base.messages import listed, warn
 from ..frames.dataset import Dataset
 from ..frames.encode import rows_as_cases
 from ..frames.row_findings import equal_rows_beyond_chance
+from ..tools.arrays import ArrayOf
+from ..tools.messages import listed, warn
 
 Data = TypeVar("Data", bound=Dataset)
 

@@ -9,11 +9,11 @@ from math import prod
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, log
-from ..base.immutable import cached_property
 from ..counts.contingency import flat_index
 from ..network.families import Scope
 from ..scores.formulas import Coding, Table
+from ..tools.arrays import Array, Codes, Mask, log
+from ..tools.immutable import cached_property
 from .prefix_tables import PrefixTable, class_probabilities, feature_probabilities
 
 _MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up

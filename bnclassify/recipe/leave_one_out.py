@@ -13,7 +13,12 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import (
+from ..frames.dataset import Dataset
+from ..model.model import Model, replace_unchecked
+from ..network.classifiers import BNC
+from ..network.methods import Method, method_of_lp
+from ..network.priors import Prior, check_positive_prior
+from ..tools.arrays import (
     BLOCK_ROWS,
     TOLERANCE,
     Array,
@@ -23,14 +28,9 @@ from ..base.arrays import (
     one_thread,
     slices,
 )
-from ..base.checks import Flag, Instance, OneOf, Optional
-from ..base.immutable import record
-from ..base.messages import shown
-from ..frames.dataset import Dataset
-from ..model.model import Model, replace_unchecked
-from ..network.classifiers import BNC
-from ..network.methods import Method, method_of_lp
-from ..network.priors import Prior, check_positive_prior
+from ..tools.checks import Flag, Instance, OneOf, Optional
+from ..tools.immutable import record
+from ..tools.messages import shown
 from .backoff_prior import check_prefix_prior
 from .conditional_likelihood import Powers, best_powers, log_likelihood
 from .content_order import hash_rows, rows_in_content_order

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..base.immutable import POWER, cached_property, field_bounds, record
 from ..frames.dataset import Dataset
 from ..model.counted import CountedModel
 from ..model.derived import Derived, forward_to_basis
@@ -17,6 +16,7 @@ from ..model.recipes import NO_JOINT, Recipe
 from ..network.methods import Method, method_of_lp
 from ..network.priors import Prior, check_positive_prior
 from ..scores.formulas import Formula, Raised
+from ..tools.immutable import POWER, cached_property, field_bounds, record
 from .backoff_prior import check_prefix_prior
 from .conditional_likelihood import (
     COMMON_PRECISION,

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Mask, Positions, weights_at
-from ..base.immutable import COUNT, Immutable, cached_property, field_bounds, record
 from ..counts.contingency import Recoding
 from ..frames.dataset import Countable
+from ..tools.arrays import Array, ArrayOf, Mask, Positions, weights_at
+from ..tools.immutable import COUNT, Immutable, cached_property, field_bounds, record
 
 Places = Positions
 

@@ -10,11 +10,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf
-from ..base.calls import advance_bar
-from ..base.immutable import COUNT, Immutable, field_bounds, record
-from ..base.messages import how_to_merge, listed
 from ..counts.contingency import MAX_CELLS
+from ..tools.arrays import Array, ArrayOf
+from ..tools.calls import advance_bar
+from ..tools.immutable import COUNT, Immutable, field_bounds, record
+from ..tools.messages import how_to_merge, listed
 from .prefix_counts import Places, PrefixCounts, positions_in_prefixes
 
 Read: TypeAlias = Callable[[int, "Array | None"], tuple[Array, Array, Array]]

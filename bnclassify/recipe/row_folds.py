@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions
 from ..frames.dataset import Dataset
+from ..tools.arrays import Array, Codes, Positions
 
 D = TypeVar("D", bound=Dataset)
 

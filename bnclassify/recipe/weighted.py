@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, log, slices
-from ..base.immutable import POWER, cached_property, field_bounds, record
-from ..base.messages import listed
 from ..counts.contingency import MAX_CELLS
 from ..frames.dataset import Dataset
 from ..model.derived import BuiltOn, forward_to_basis
@@ -21,6 +18,9 @@ from ..numbers.discretizer import MovedCuts
 from ..scores.elimination import log_joint_of_network
 from ..scores.fading import Fading
 from ..scores.formulas import Blend, Formula, Sum, Table, scopes_of_terms
+from ..tools.arrays import BLOCK_ROWS, Array, Codes, log, slices
+from ..tools.immutable import POWER, cached_property, field_bounds, record
+from ..tools.messages import listed
 from .backoff_prior import concentrations_of, tables_of_counts
 from .codings import Coarsening
 from .conditional_likelihood import log_odds_of_scores

@@ -15,10 +15,6 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, Mask, Positions, log, slices
-from ..base.checks import OneOf
-from ..base.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, field_bounds, record
-from ..base.messages import shown
 from ..counts.contingency import Recoding
 from ..counts.moments import (
     Moments,
@@ -29,6 +25,10 @@ from ..counts.moments import (
 )
 from ..frames.dataset import Dataset
 from ..frames.training import Numeric
+from ..tools.arrays import Array, Mask, Positions, log, slices
+from ..tools.checks import OneOf
+from ..tools.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, field_bounds, record
+from ..tools.messages import shown
 
 
 def moments_with_fallback(

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..base.arrays import (
+from ..counts.contingency import MAX_CELLS
+from ..tools.arrays import (
     BLOCK_ROWS,
     Array,
     ArrayOf,
@@ -32,8 +33,7 @@ from ..base.arrays import (
     slices,
     softmax,
 )
-from ..base.graphs import topological_layers
-from ..counts.contingency import MAX_CELLS
+from ..tools.graphs import topological_layers
 from . import forests
 from .factors import Belief, Factor, NetworkTerm, as_factors_and_codes, sum_terms
 

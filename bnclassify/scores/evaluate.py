@@ -25,7 +25,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, log, log_sum_exp, slices
+from ..tools.arrays import BLOCK_ROWS, Array, Codes, Mask, log, log_sum_exp, slices
 from .elimination import add_marginalized_terms, log_joint_of_network, posteriors_of_families
 from .factors import DensityTerm, Factor, sum_terms
 from .formulas import (

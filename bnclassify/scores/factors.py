@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions, slices
-from ..base.immutable import cached_property
 from ..counts.contingency import flat_index
+from ..tools.arrays import Array, Codes, Positions, slices
+from ..tools.immutable import cached_property
 
 if TYPE_CHECKING:
     from .densities import Density

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.arrays import Array, Codes
-from ..base.immutable import POWER, Immutable, field_bounds, record
+from ..tools.arrays import Array, Codes
+from ..tools.immutable import POWER, Immutable, field_bounds, record
 
 
 @record

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask, Positions, log, log_sum_exp, slices, softmax
-from ..base.graphs import topological_layers
+from ..tools.arrays import Array, Codes, Mask, Positions, log, log_sum_exp, slices, softmax
+from ..tools.graphs import topological_layers
 from .factors import Belief, Factor
 
 _LEAST = 1e-200  # means of likelihoods below which logs are added up

@@ -23,9 +23,9 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes
-from ..base.graphs import find_cycle
-from ..base.immutable import cached_property
+from ..tools.arrays import Array, ArrayOf, Codes
+from ..tools.graphs import find_cycle
+from ..tools.immutable import cached_property
 from .densities import Density, Gaussian
 from .factors import AlikeFactors, Factor
 from .fading import Fading

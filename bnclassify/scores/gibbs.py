@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Positions
-from ..base.graphs import find_cycle, topological_layers
+from ..tools.arrays import Array, Codes, Positions
+from ..tools.graphs import find_cycle, topological_layers
 from .elimination import draw_column_per_row
 from .factors import Factor
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, Mask
+from ..tools.arrays import Array, Codes, Mask
 
 
 @dataclass(frozen=True, eq=False)

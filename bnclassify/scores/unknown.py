@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
-from ..base.arrays import BLOCK_CELLS, Array, Codes, Mask, Positions, one_thread, slices
-from ..base.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, field_bounds, record
+from ..tools.arrays import BLOCK_CELLS, Array, Codes, Mask, Positions, one_thread, slices
+from ..tools.immutable import ANY_NUMBER, COUNT, PROBABILITY, Immutable, field_bounds, record
 
 UNKNOWN = -2
 """The state of an unknown value, which is not evidence; that of a missing one is -1."""

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, Codes, first_best, slices
-from ..base.immutable import record
-from ..base.messages import listed
 from ..frames.dataset import OpenedData
 from ..model.derived import forward_to_basis
 from ..model.model import Fit
 from ..model.recipes import Recipe, Step, recipe_with_parameter_step
 from ..scores.rows import Rows
+from ..tools.arrays import Array, Codes, first_best, slices
+from ..tools.immutable import record
+from ..tools.messages import listed
 from .multidimensional import Chain, Chained, log_mean_exp
 
 

@@ -14,9 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..base.arrays import BLOCK_ROWS, Array, Codes, Mask, Positions, first_best, log, slices
-from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
-from ..base.messages import listed, shown
 from ..counts.contingency import count_families
 from ..frames.dataset import Dataset
 from ..frames.schema import Levels
@@ -40,6 +37,9 @@ from ..scores.elimination import (
 )
 from ..scores.factors import Factor
 from ..scores.rows import Rows
+from ..tools.arrays import BLOCK_ROWS, Array, Codes, Mask, Positions, first_best, log, slices
+from ..tools.immutable import PROBABILITY, cached_property, field_bounds, record
+from ..tools.messages import listed, shown
 from .multidimensional import MOST_COMBINATIONS, MultiModel, log_mean_exp
 
 

@@ -11,9 +11,18 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import TOLERANCE
-from ..base.calls import check_arguments, parameters_of, progress_bar
-from ..base.checks import (
+from ..counts.pairs import pair_statistics
+from ..frames.dataset import Countable
+from ..frames.opening import InFull, InParts
+from ..frames.training import prepare_training_data, read_training
+from ..learners.by_name import find_learner
+from ..learners.local_scores import LocalScores, check_score_and_ess, warn_of_fractional_weights
+from ..model.model import Model
+from ..model.recipes import Recipe, Step
+from ..network.families import Family
+from ..tools.arrays import TOLERANCE
+from ..tools.calls import check_arguments, parameters_of, progress_bar
+from ..tools.checks import (
     Instance,
     Names,
     OneOf,
@@ -24,18 +33,9 @@ from ..base.checks import (
     check_rng,
     must_be,
 )
-from ..base.graphs import max_forest_parents, maximum_arborescence
-from ..base.immutable import record
-from ..base.messages import shown, with_shared_text
-from ..counts.pairs import pair_statistics
-from ..frames.dataset import Countable
-from ..frames.opening import InFull, InParts
-from ..frames.training import prepare_training_data, read_training
-from ..learners.by_name import find_learner
-from ..learners.local_scores import LocalScores, check_score_and_ess, warn_of_fractional_weights
-from ..model.model import Model
-from ..model.recipes import Recipe, Step
-from ..network.families import Family
+from ..tools.graphs import max_forest_parents, maximum_arborescence
+from ..tools.immutable import record
+from ..tools.messages import shown, with_shared_text
 from .chain_ensemble import ChainEnsemble
 from .mbc import MAODE, MBC
 from .multidimensional import Chain

@@ -11,10 +11,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 import pandas as pd
 
-from ..base.arrays import Array, Codes, Slice, first_best, log, log_normalize, log_sum_exp, slices
-from ..base.checks import OneOf
-from ..base.immutable import EMPTY, cached_property, record
-from ..base.messages import listed, shown
 from ..frames.dataset import OpenedData, codes_by_levels
 from ..frames.schema import Levels
 from ..frames.training import read_training
@@ -28,6 +24,19 @@ from ..scores.elimination import score_combinations
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
+from ..tools.arrays import (
+    Array,
+    Codes,
+    Slice,
+    first_best,
+    log,
+    log_normalize,
+    log_sum_exp,
+    slices,
+)
+from ..tools.checks import OneOf
+from ..tools.immutable import EMPTY, cached_property, record
+from ..tools.messages import listed, shown
 
 MOST_COMBINATIONS = 2**16
 """Largest number of combinations of labels that are enumerated."""

@@ -1,6 +1,6 @@
 """Classifiers for scikit-learn."""
 
-from ..base.signatures import show_public_types
+from ..tools.signatures import show_public_types
 
 try:
     from .classifier import BNCClassifier

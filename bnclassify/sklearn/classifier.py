@@ -15,11 +15,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..additive.effect_table import EffectTable
 from ..additive.fit import fit_effects
-from ..base.arrays import Array, ArrayOf, Positions, log_normalize
-from ..base.calls import parameters_of, showing_progress
-from ..base.checks import AnyCutting, Learner, OneOf, Seed, Unseen
-from ..base.messages import listed, shown, warn
-from ..base.parallel import using_jobs
 from ..evaluation.summary import mean_contributions
 from ..fitting.bnc import bnc, check_learner_uses_groups
 from ..fitting.rounds import training_data_of_model
@@ -37,6 +32,11 @@ from ..model.model import Model
 from ..model.recipes import contains_given
 from ..numbers.preparation import Preparing
 from ..scores.densities import numeric_columns_of
+from ..tools.arrays import Array, ArrayOf, Positions, log_normalize
+from ..tools.calls import parameters_of, showing_progress
+from ..tools.checks import AnyCutting, Learner, OneOf, Seed, Unseen
+from ..tools.messages import listed, shown, warn
+from ..tools.parallel import using_jobs
 from .arguments import PREPARATION, estimation_step, estimator_arguments
 from .inputs import (
     CategoricalInput,

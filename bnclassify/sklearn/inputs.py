@@ -11,11 +11,6 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..base.arrays import Array, ArrayOf
-from ..base.calls import check_arguments
-from ..base.checks import Instance, OneOf, Seed, Unseen, must_be, options_sentence
-from ..base.foreign_words import ARGUMENTS_ELSEWHERE
-from ..base.messages import listed, needs_rows_error, shown, warn
 from ..fitting.lp import lp
 from ..frames.columns import arrays_and_types
 from ..frames.foreign import foreign_to_pandas
@@ -23,6 +18,11 @@ from ..frames.frame import check_unique
 from ..frames.numeric import NUMBERS, ArrayLike, value_type
 from ..frames.opening import is_partitioned
 from ..model.model import Model
+from ..tools.arrays import Array, ArrayOf
+from ..tools.calls import check_arguments
+from ..tools.checks import Instance, OneOf, Seed, Unseen, must_be, options_sentence
+from ..tools.foreign_words import ARGUMENTS_ELSEWHERE
+from ..tools.messages import listed, needs_rows_error, shown, warn
 
 _DICTS = ("dag_args", "lp_args")
 

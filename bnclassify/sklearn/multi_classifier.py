@@ -13,11 +13,6 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from ..base.arrays import Array, ArrayOf
-from ..base.calls import parameters_of, showing_progress
-from ..base.checks import Cutting, Flag, Instance, OneOf, Seed, Unseen, must_be
-from ..base.messages import listed
-from ..base.parallel import using_jobs
 from ..fitting.lp import lp
 from ..frames.foreign import foreign_to_pandas
 from ..frames.numeric import check_not_reordered, check_weights
@@ -26,6 +21,11 @@ from ..model.model import Model
 from ..numbers.discretization import discretize
 from ..several.multi_learners import chain, maode, mbc
 from ..several.multidimensional import MultiModel
+from ..tools.arrays import Array, ArrayOf
+from ..tools.calls import parameters_of, showing_progress
+from ..tools.checks import Cutting, Flag, Instance, OneOf, Seed, Unseen, must_be
+from ..tools.messages import listed
+from ..tools.parallel import using_jobs
 from .inputs import CategoricalInput, seed_from_random_state
 
 _LEARNERS: dict[str, Callable[..., Model]] = {"chain": chain, "maode": maode, "mbc": mbc}

@@ -13,14 +13,14 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..base.arrays import ArrayOf
-from ..base.checks import Cutting, OneOf, Unseen
-from ..base.messages import listed
 from ..frames.foreign import foreign_to_pandas
 from ..frames.numeric import NUMBERS, check_not_reordered, value_type
 from ..numbers.cut_points import BY_CLASS
 from ..numbers.discretization import discretize
 from ..numbers.rare_levels import merge_rare
+from ..tools.arrays import ArrayOf
+from ..tools.checks import Cutting, OneOf, Unseen
+from ..tools.messages import listed
 from .inputs import CategoricalInput, checked_labels, unused_class_name
 
 

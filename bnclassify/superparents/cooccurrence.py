@@ -13,9 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.arrays import Array, Mask, Positions, Slice, code_type, sum_nested
-from ..base.immutable import COUNT, Immutable, cached_property, field_bounds, record
-from ..base.messages import how_to_merge
 from ..counts.contingency import (
     MAX_CELLS,
     Counts,
@@ -28,6 +25,9 @@ from ..counts.contingency import (
 from ..counts.pairs import count_pairs
 from ..frames.dataset import Countable, Dataset
 from ..frames.schema import Schema
+from ..tools.arrays import Array, Mask, Positions, Slice, code_type, sum_nested
+from ..tools.immutable import COUNT, Immutable, cached_property, field_bounds, record
+from ..tools.messages import how_to_merge
 from .look_up import level_positions, spans_of_levels
 
 MAX_BYTES = 8 * MAX_CELLS

@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ..base.arrays import (
+from ..tools.arrays import (
     BLOCK_CELLS,
     Array,
     Codes,
@@ -20,7 +20,7 @@ from ..base.arrays import (
     one_thread,
     slices,
 )
-from ..base.immutable import cached_property
+from ..tools.immutable import cached_property
 
 _BLOCK_ROWS = 96  # number of rows that are multiplied at once, or a multiple
 _PRODUCTS_PER_LOOK_UP = 60  # number of multiplications in the time of a look-up

@@ -9,7 +9,12 @@ from itertools import product
 
 import numpy as np
 
-from ..base.arrays import (
+from ..counts.contingency import Counts
+from ..network.priors import PseudoCounts
+from ..network.weighting import codes_without_implied, implications_between_values
+from ..recipe.prefix_tables import LeftOutRows
+from ..scores.formulas import Choice, Mixture, Sum, Table, pad_for_missing
+from ..tools.arrays import (
     BLOCK_ROWS,
     TOLERANCE,
     Array,
@@ -20,12 +25,7 @@ from ..base.arrays import (
     log_sum_exp,
     slices,
 )
-from ..base.immutable import cached_property
-from ..counts.contingency import Counts
-from ..network.priors import PseudoCounts
-from ..network.weighting import codes_without_implied, implications_between_values
-from ..recipe.prefix_tables import LeftOutRows
-from ..scores.formulas import Choice, Mixture, Sum, Table, pad_for_missing
+from ..tools.immutable import cached_property
 from .cooccurrence import Cooccurrence
 from .look_up import LookUp, level_positions, spans_of_levels
 

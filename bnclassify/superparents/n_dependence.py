@@ -10,10 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..base.arrays import Array, Positions, normalize
-from ..base.checks import OneOf, Optional, Whole
-from ..base.immutable import COUNT, cached_property, field_bounds, record
-from ..base.messages import listed, shown
 from ..counts.contingency import Recoding
 from ..frames.dataset import Countable, Dataset
 from ..frames.opening import InFull, InParts, frame_of
@@ -29,6 +25,10 @@ from ..network.priors import Dirichlet, MEstimate, Prior
 from ..recipe.prefix_tables import LeftOutRows
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
+from ..tools.arrays import Array, Positions, normalize
+from ..tools.checks import OneOf, Optional, Whole
+from ..tools.immutable import COUNT, cached_property, field_bounds, record
+from ..tools.messages import listed, shown
 from .cooccurrence import Cooccurrence, count_cooccurrence
 from .look_up import log_joint_by_blocks
 from .members import Estimators, formula_of_members, log_joint_left_out, log_mean_joint

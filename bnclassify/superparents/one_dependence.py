@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Array, ArrayOf, Codes, Positions, Slice, log, slices
-from ..base.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..counts.contingency import Recoding, contingency_table
 from ..counts.pairs import check_cells_of_all_pairs, count_pairs
 from ..frames.dataset import Dataset
@@ -27,6 +25,8 @@ from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts
 from ..scores.formulas import Computed, Formula
 from ..scores.rows import Rows
+from ..tools.arrays import Array, ArrayOf, Codes, Positions, Slice, log, slices
+from ..tools.immutable import PROBABILITY, cached_property, field_bounds, record
 from .look_up import LookUp, level_positions, log_joint_by_blocks, spans_of_levels
 
 _SMALL = 2**20  # cells

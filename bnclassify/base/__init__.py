@@ -1,1 +1,0 @@
-"""Foundations: immutable values, checks and messages, arrays, graphs, randomness."""

@@ -1,0 +1,1 @@
+"""Arrays, graphs, checks and messages, immutable values, jobs."""
