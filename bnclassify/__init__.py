@@ -116,10 +116,10 @@ from .fitting.lp import lp as lp
 from .fitting.update import pool as pool, update as update
 from .fitting.with_prior import with_prior as with_prior
 from .fitting.with_table import from_tables as from_tables, with_table as with_table
-from .frames import column_warnings as column_warnings, conversions as conversions  # of columns
-from .frames.check_data import check_data as check_data
-from .frames.dataset import Dataset as Dataset
-from .frames.encode import encode as encode
+from .check import column_warnings as column_warnings, conversions as conversions  # of columns
+from .check.check_data import check_data as check_data
+from .dataset import Dataset as Dataset
+from .frames import encode as encode
 from .inference.counterfactual import counterfactual as counterfactual
 from .inference.explain import explain as explain
 from .inference.impute import impute as impute

@@ -2,7 +2,7 @@
 
 from .additive.effect_table import EffectTable as EffectTable
 from .additive.scorecard import Scorecard as Scorecard
-from .frames.dataset import Dataset as Dataset
+from .dataset import Dataset as Dataset
 from .model.model import Model as Model
 from .network.classifiers import BNC as BNC
 from .network.classifiers import DN as DN

@@ -16,7 +16,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.evaluation.arc_strength import _bootstrap_sample
-from bnclassify.frames.training import prepare_training_data
+from bnclassify.frames import prepare_training_data
 from bnclassify.tools.graphs import find_cycle, spanning_tree_posterior
 
 from .conftest import REFERENCE

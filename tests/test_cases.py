@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.frames.opening import split_off_groups
+from bnclassify.frames import split_off_groups
 from bnclassify.recipe import leave_one_out
 from bnclassify.recipe.row_folds import split_cases_into_folds
 

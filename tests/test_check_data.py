@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.frames.labels import label_as_read
+from bnclassify.dataset import label_as_read
 
 CAR = bn.load_car()
 DAYS = pd.DatetimeIndex(["2020-01-01", "2021-01-01"] * 10)

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.frames import columns
-from bnclassify.frames.dataset import codes_by_levels
+from bnclassify import frames as columns
+from bnclassify.dataset import codes_by_levels
 from bnclassify.tools.messages import shown
 
 from .strategies import frames

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom
 
 import bnclassify as bn
-from bnclassify.frames.findings import _are_evenly_sized, _log_chance_of_hits
+from bnclassify.check.findings import _are_evenly_sized, _log_chance_of_hits
 
 COUNTED = pd.DataFrame(
     [

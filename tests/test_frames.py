@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.frames.foreign import foreign_to_pandas
+from bnclassify.frames import foreign_to_pandas
 
 from .estimators import BNCClassifier, BNCMultiClassifier
 

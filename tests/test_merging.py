@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.exchange.notation import Reader, Writer
-from bnclassify.frames.opening import open_data
+from bnclassify.frames import open_data
 from bnclassify.models import Discretizer, Merger, Preparation
 from bnclassify.numbers.preparation import Preparing
 

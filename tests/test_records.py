@@ -37,7 +37,7 @@ def test_missing_numbers_of_a_record_are_read_without_pandas(monkeypatch: pytest
 
 
 def test_records_as_a_frame_keep_large_integers() -> None:
-    from bnclassify.frames.opening import frame_of
+    from bnclassify.frames import frame_of
 
     frame = frame_of([{"id": BIG + 1, "a": "x"}, {"id": None, "a": None}], "newdata", or_row=True)
     assert frame["id"].tolist() == [BIG + 1, pd.NA]

@@ -17,10 +17,10 @@ import pytest
 import bnclassify as bn
 from bnclassify.counts.contingency import count_families
 from bnclassify.counts.pairs import pair_statistics
+from bnclassify.dataset import Dataset
 from bnclassify.exchange.scorer import scorer_of_model
 from bnclassify.fitting.lp import fit
-from bnclassify.frames.dataset import Dataset
-from bnclassify.frames.training import mark_as_averaging
+from bnclassify.frames import mark_as_averaging
 from bnclassify.learners.arc_rules import ArcRules
 from bnclassify.learners.networks import Step, network, prepare_training_data
 from bnclassify.learners.trees import parents_in_max_forest

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.counts import family_counts
-from bnclassify.frames.dataset import Dataset
-from bnclassify.frames.schema import Schema
+from bnclassify.dataset import Dataset, Schema
 from bnclassify.learners import greedy, scoring
 from bnclassify.learners.neighbors import (
     additions_and_joins,

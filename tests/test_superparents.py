@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.frames.training import prepare_training_data
+from bnclassify.frames import prepare_training_data
 from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
 from bnclassify.network.priors import find_prior

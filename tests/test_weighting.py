@@ -14,8 +14,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 import bnclassify as bn
-from bnclassify.frames.encode import encode
-from bnclassify.frames.training import prepare_training_data, prepare_training_rows
+from bnclassify.frames import encode, prepare_training_data, prepare_training_rows
 from bnclassify.network import awnb as trees
 from bnclassify.network import weighting as wanbia
 from bnclassify.network.awnb import depth_weights

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.counts.pairs import pair_statistics
 from bnclassify.evaluation.summary import mean_contributions
-from bnclassify.frames.training import prepare_training_rows
+from bnclassify.frames import prepare_training_rows
 from bnclassify.metrics import folds
 
 from .conftest import REFERENCE, read_reference, scores_of

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.dataset import Dataset
-from ..frames.numeric import as_floats
+from ..dataset import Dataset, as_floats
 from ..numbers.cut_points import shortest_cuts
 from ..tools.arrays import Array, Codes, Positions
 from ..tools.immutable import cached_property

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ..counts.contingency import flat_index
-from ..frames.dataset import Dataset
-from ..frames.opening import InFull
-from ..frames.schema import MISSING
+from ..dataset import MISSING, Dataset
+from ..frames import InFull
 from ..model.arguments import encode_for_model, read_for_model
 from ..model.class_prior import ClassProportions
 from ..model.derived import BuiltOn, forward_to_basis

@@ -9,9 +9,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import Dataset, Opened, codes_by_levels
-from ..frames.opening import InFull, open_rows
-from ..frames.schema import MISSING
+from ..dataset import MISSING, Dataset, Opened, codes_by_levels
+from ..frames import InFull, open_rows
 from ..inference.evidence import target_position
 from ..model.arguments import check_fitted, encode_for_model
 from ..model.model import Model

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..frames.dataset import Dataset
-from ..frames.numeric import as_floats
+from ..dataset import Dataset, as_floats
 from ..learners.networks import network
 from ..model.model import Model
 from ..model.recipes import Step, TrainingRows

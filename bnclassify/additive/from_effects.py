@@ -13,9 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from ..frames.opening import InFull, open_rows
-from ..frames.records import is_missing
-from ..frames.schema import MISSING, Columns
+from ..dataset import MISSING, Columns
+from ..frames import InFull, is_missing, open_rows
 from ..model.model import Model
 from ..model.recipes import GIVEN, Recipe, Step
 from ..tools import graphs

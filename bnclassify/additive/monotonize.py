@@ -9,9 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..frames.dataset import Dataset, codes_by_levels
-from ..frames.opening import InFull, open_rows
-from ..frames.schema import Columns
+from ..dataset import Columns, Dataset, codes_by_levels
+from ..frames import InFull, open_rows
 from ..model.arguments import check_fitted, check_has_rows, check_not_dropped, encode_for_model
 from ..model.model import Model
 from ..model.recipes import Step

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..frames.dataset import Dataset
+from ..dataset import Dataset
 from ..tools.arrays import Array, Codes, Positions
 from ..tools.immutable import cached_property
 from .contrasts import Feature

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import Dataset
-from ..frames.schema import MISSING
+from ..dataset import MISSING, Dataset
 from ..model.arguments import check_fitted
 from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Step

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.dataset import Dataset
-from ..frames.opening import InFull
-from ..frames.schema import MISSING
+from ..dataset import MISSING, Dataset
+from ..frames import InFull
 from ..inference.evidence import cards_of_features, positions_parents_first
 from ..model.arguments import check_fitted
 from ..model.model import Model

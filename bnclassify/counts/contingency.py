@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..frames.dataset import Countable, Dataset
+from ..dataset import Countable, Dataset
 from ..tools.arrays import Array, ArrayOf, Codes, Mask, Positions, code_type, slices
 from ..tools.immutable import StackedArrays
 from ..tools.messages import how_to_merge, listed

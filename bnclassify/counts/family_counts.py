@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..frames.dataset import Countable, Dataset
+from ..dataset import Countable, Dataset
 from ..tools.arrays import Array, ArrayOf, Codes, Mask, Positions, Slice, slices, weights_at
 from ..tools.immutable import cached_property
 from .contingency import (

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.dataset import Countable, Dataset
+from ..dataset import Countable, Dataset
 from ..tools import special
 from ..tools.arrays import Array, ArrayOf, Mask, weights_at, xlogx
 from .contingency import count_families_by_shape, flat_index

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..frames.dataset import Dataset
-from ..frames.numeric import as_floats
+from ..dataset import Dataset, as_floats
 from ..tools.arrays import Array, Mask, Positions, weights_at
 from ..tools.immutable import ANY_NUMBER, COUNT, Immutable, field_bounds, record
 from ..tools.messages import shown

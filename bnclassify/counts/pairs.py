@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..frames.dataset import Countable, Dataset
+from ..dataset import Countable, Dataset
 from ..tools.arrays import Array, ArrayOf, Mask, Positions, Slice, one_thread, slices, xlogx
 from .contingency import check_number_of_cells, count_extended_families, to_narrowest_type
 from .information import Term, bde_term, n_log_n, pair_gains

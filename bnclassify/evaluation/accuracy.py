@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..frames.dataset import Dataset
-from ..frames.foreign import foreign_to_pandas
-from ..frames.numeric import check_weights
+from ..dataset import Dataset, check_weights
+from ..frames import foreign_to_pandas
 from ..model.model import Model
 from ..tools.arrays import Array, ArrayOf, Mask
 from ..tools.calls import with_call_advice

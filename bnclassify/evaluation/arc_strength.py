@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..fitting.rounds import check_recipe, check_training_columns, training_data_of_models
-from ..frames.opening import InFull, InParts, open_data
-from ..frames.training import TrainingData
+from ..frames import InFull, InParts, TrainingData, open_data
 from ..learners.fixed import fixed_again, network_with_families
 from ..learners.trees import edge_posterior
 from ..model.arguments import check_single_graph, unwrap_estimator

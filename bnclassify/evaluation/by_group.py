@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.numeric import check_same_index, is_column_name
-from ..frames.opening import frame_of
-from ..frames.schema import MISSING
+from ..dataset import MISSING, check_same_index, is_column_name
+from ..frames import frame_of
 from ..inference.predict import predict
 from ..metrics import METRICS
 from ..model.arguments import check_fitted

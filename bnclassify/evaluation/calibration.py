@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.foreign import foreign_to_pandas
-from ..frames.frame import check_unique
+from ..frames import check_unique, foreign_to_pandas
 from ..metrics import (
     bin_means,
     bin_sums,

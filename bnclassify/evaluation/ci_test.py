@@ -10,10 +10,8 @@ import pandas as pd
 
 from ..counts.contingency import contingency_table
 from ..counts.information import STATISTICS, independence_test, mutual_information, permutation_p
-from ..frames.dataset import Countable
-from ..frames.opening import InFull, InParts, open_data
-from ..frames.schema import Columns
-from ..frames.training import Numeric, data_and_numeric_features
+from ..dataset import Columns, Countable
+from ..frames import InFull, InParts, Numeric, data_and_numeric_features, open_data
 from ..learners.local_scores import warn_of_fractional_weights
 from ..scores.densities import Numbers, numeric_columns_of
 from ..tools.arrays import Array

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..fitting.rounds import Plan, models_by_name, names_of_given_models, plan_rounds
-from ..frames.opening import InFull, InParts
+from ..frames import InFull, InParts
 from ..metrics import AnyMetric, choose_metrics
 from ..metrics.folds import Folds
 from ..model.arguments import check_has_joint_distribution, check_ordered, unwrap_estimator

@@ -7,11 +7,9 @@ from typing import Any, Literal, TypeAlias, Unpack, overload
 import numpy as np
 import pandas as pd
 
+from ..dataset import Dataset
 from ..fitting.rounds import Plan, Round, models_by_name, plan_rounds
-from ..frames.dataset import Dataset
-from ..frames.foreign import AnyFrame, in_library_of
-from ..frames.opening import InFull, InPandas, InParts
-from ..frames.training import TrainingData
+from ..frames import AnyFrame, InFull, InPandas, InParts, TrainingData, in_library_of
 from ..metrics.folds import Folds
 from ..metrics.outcomes import Labelling, predict_outcomes
 from ..model.arguments import unwrap_estimator

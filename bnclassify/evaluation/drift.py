@@ -10,11 +10,16 @@ import numpy as np
 import pandas as pd
 
 from ..additive.effect_table import UNSEEN, EffectTable
-from ..frames.dataset import Dataset, Opened
-from ..frames.labels import rounding_of_numbers
-from ..frames.numeric import as_floats, labels_and_codes_of_numbers
-from ..frames.opening import InFull, open_rows
-from ..frames.schema import MISSING, Columns
+from ..dataset import (
+    MISSING,
+    Columns,
+    Dataset,
+    Opened,
+    as_floats,
+    labels_and_codes_of_numbers,
+    rounding_of_numbers,
+)
+from ..frames import InFull, open_rows
 from ..inference.evidence import weigh_evidence
 from ..model.arguments import check_fitted, check_has_rows, read_for_model
 from ..model.counted import check_counted

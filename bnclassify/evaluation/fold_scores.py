@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from ..dataset import Dataset
 from ..fitting.rounds import (
     Plan,
     Round,
@@ -18,8 +19,7 @@ from ..fitting.rounds import (
     training_data_of_models,
     warn_of_unseen_values,
 )
-from ..frames.dataset import Dataset
-from ..frames.opening import open_data
+from ..frames import open_data
 from ..metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, predict_outcomes
 from ..model.model import Model

@@ -9,8 +9,8 @@ from typing import Any, Literal, overload
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import Countable, Dataset, codes_of_class
-from ..frames.opening import InFull, InParts
+from ..dataset import Countable, Dataset, codes_of_class
+from ..frames import InFull, InParts
 from ..learners.local_scores import warn_of_fractional_weights
 from ..model.arguments import (
     check_fitted,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.opening import InFull, InParts, open_data
+from ..frames import InFull, InParts, open_data
 from ..inference.evidence import weigh_evidence
 from ..metrics import choose_metrics
 from ..model.arguments import (

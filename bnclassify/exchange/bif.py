@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..dataset import Dataset
 from ..fitting.lp import lp
-from ..frames.dataset import Dataset
 from ..learners.fixed import fixed_again, network_with_families
 from ..model.arguments import check_categorical_network
 from ..model.model import Model

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..frames.foreign import Foreign
+from ..frames import Foreign
 from ..model.arguments import check_categorical_network, check_single_network
 from ..network.classifiers import BNC
 from ..reading.cpt import cpt, params

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from ..frames.schema import MISSING
+from ..dataset import MISSING
 from ..model.arguments import check_fitted
 from ..scores.formulas import Formula, Table, as_plain_formula, no_formula_error, sums_in_formula
 from ..tools.messages import listed

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..additive.scorecard import Scorecard
-from ..frames.schema import MISSING
+from ..dataset import MISSING
 from ..inference.decisions import check_costs
 from ..model.arguments import check_fitted
 from ..model.model import Model

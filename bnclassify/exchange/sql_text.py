@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.labels import rounding_of_numbers
+from ..dataset import rounding_of_numbers
 from ..numbers.cut_points import cut_point_as_text
 from .scorer import ColumnCoding
 

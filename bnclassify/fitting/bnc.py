@@ -8,10 +8,17 @@ from typing import Any, Literal
 
 from ..additive.fit import fit_effects, sum_of_effects
 from ..additive.pairs import Pairs, check_pairs
-from ..frames.columns import warn_of_columns
-from ..frames.dataset import Dataset, Opened, OpenedData
-from ..frames.opening import InFull, InParts, open_data, with_groups_as_cases
-from ..frames.training import Numeric, TrainingData, read_training
+from ..dataset import Dataset, Opened, OpenedData
+from ..frames import (
+    InFull,
+    InParts,
+    Numeric,
+    TrainingData,
+    open_data,
+    read_training,
+    warn_of_columns,
+    with_groups_as_cases,
+)
 from ..learners.by_name import LEARNERS, find_learner
 from ..model.model import Model
 from ..network.methods import find_method

@@ -9,11 +9,16 @@ from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from ..frames.dataset import Countable, Dataset, Opened, OpenedData
-from ..frames.frame import check_have_levels
-from ..frames.opening import InFull, InParts, open_data, with_groups_as_cases
-from ..frames.schema import Columns
-from ..frames.training import TrainingData, read_training
+from ..dataset import Columns, Countable, Dataset, Opened, OpenedData
+from ..frames import (
+    InFull,
+    InParts,
+    TrainingData,
+    check_have_levels,
+    open_data,
+    read_training,
+    with_groups_as_cases,
+)
 from ..model.arguments import check_model
 from ..model.counted import SeveralClasses
 from ..model.model import Model, replace_unchecked

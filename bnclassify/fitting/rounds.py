@@ -10,12 +10,15 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import Dataset, Opened, OpenedData
-from ..frames.frame import check_have_levels
-from ..frames.labels import check_unseen, recode_column
-from ..frames.opening import open_data, split_off_groups
-from ..frames.schema import Columns
-from ..frames.training import NoRowsError, TrainingData, read_training
+from ..dataset import Columns, Dataset, Opened, OpenedData, check_unseen, recode_column
+from ..frames import (
+    NoRowsError,
+    TrainingData,
+    check_have_levels,
+    open_data,
+    read_training,
+    split_off_groups,
+)
 from ..metrics.folds import Folds, drawn_or_given_folds
 from ..model.arguments import check_fitted, unwrap_estimator
 from ..model.derived import Derived

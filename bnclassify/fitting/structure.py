@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.columns import warn_of_columns, warn_of_no_features
-from ..frames.dataset import Countable, Dataset, OpenedData
-from ..frames.frame import Frame
-from ..frames.training import TrainingData, read_training
+from ..dataset import Countable, Dataset, OpenedData
+from ..frames import Frame, TrainingData, read_training, warn_of_columns, warn_of_no_features
 from ..learners.by_name import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
 from ..model.arguments import check_bnc

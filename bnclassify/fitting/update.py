@@ -9,10 +9,8 @@ from operator import add
 from typing import Any, Literal, TypeVar, cast
 
 from ..counts.contingency import Recoding
-from ..frames.dataset import Countable, OpenedData
-from ..frames.labels import united_levels
-from ..frames.opening import InFull, InParts, open_data
-from ..frames.schema import Columns
+from ..dataset import Columns, Countable, OpenedData, united_levels
+from ..frames import InFull, InParts, open_data
 from ..model.arguments import check_fitted, unwrap_estimator
 from ..model.class_prior import PROPORTIONS
 from ..model.counted import check_counted

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..frames.dataset import Countable
-from ..frames.schema import Known
+from ..dataset import Countable, Known
 from ..learners.fixed import fixed_again, network_with_families
 from ..model.arguments import check_model, check_single_fitted_graph
 from ..model.model import Model, replace_unchecked

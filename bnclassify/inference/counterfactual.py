@@ -6,9 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import pandas as pd
 
-from ..frames.labels import check_unseen
-from ..frames.opening import InFull
-from ..frames.records import Row
+from ..dataset import check_unseen
+from ..frames import InFull, Row
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..scores.evaluate import scores_at

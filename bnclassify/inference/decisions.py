@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import pandas as pd
 
-from ..frames.records import is_missing
+from ..frames import is_missing
 from ..model.class_prior import check_names_of_classes
 from ..tools.arrays import TOLERANCE, Array, Mask, Positions, log_normalize
 from ..tools.checks import Instance

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import Dataset
-from ..frames.labels import check_unseen
+from ..dataset import Dataset, check_unseen
 from ..model.arguments import check_fitted, check_not_dropped
 from ..model.model import Model
 from ..network.families import Scope

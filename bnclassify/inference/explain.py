@@ -10,9 +10,8 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import Dataset
-from ..frames.opening import InFull
-from ..frames.records import Row, is_missing
+from ..dataset import Dataset
+from ..frames import InFull, Row, is_missing
 from ..model.arguments import check_fitted, read_for_model
 from ..model.model import Model
 from ..reading.intervals import product_of_indexes

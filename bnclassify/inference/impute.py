@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import Dataset, codes_by_levels
-from ..frames.foreign import AnyFrame
-from ..frames.opening import frame_of
-from ..frames.schema import Schema
+from ..dataset import Dataset, Schema, codes_by_levels
+from ..frames import AnyFrame, frame_of
 from ..model.arguments import check_has_joint_distribution, encode_for_model
 from ..model.counted import check_counted
 from ..model.model import Model

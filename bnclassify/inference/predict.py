@@ -9,11 +9,8 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import Dataset
-from ..frames.foreign import AnyFrame, dask_frame_of, in_library_of
-from ..frames.labels import check_unseen
-from ..frames.opening import open_rows
-from ..frames.records import Row
+from ..dataset import Dataset, check_unseen
+from ..frames import AnyFrame, Row, dask_frame_of, in_library_of, open_rows
 from ..metrics.outcomes import Labelling, categorical_type
 from ..model.arguments import check_fitted, check_ordered, encode_for_model, log_joint
 from ..model.class_prior import ClassPrior, check_class_prior, log_prior_ratio

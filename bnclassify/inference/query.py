@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import codes_by_levels
+from ..dataset import codes_by_levels
 from ..model.arguments import check_has_joint_distribution, check_not_dropped, encode_for_model
 from ..model.counted import CountedModel
 from ..model.model import Model

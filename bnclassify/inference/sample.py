@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..counts.contingency import flat_index
-from ..frames.records import is_missing
+from ..frames import is_missing
 from ..model.arguments import check_has_joint_distribution
 from ..model.model import Model
 from ..scores.gibbs import BURN_IN, MOST_SWEEPS

@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..frames.dataset import Dataset
-from ..frames.schema import MISSING
+from ..dataset import MISSING, Dataset
 from ..model.arguments import check_not_dropped
 from ..model.model import Model
 from ..numbers.cut_points import number_of_decimals

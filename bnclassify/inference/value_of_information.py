@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.labels import check_unseen
-from ..frames.opening import InFull
-from ..frames.records import Row, is_missing
-from ..frames.schema import MISSING
+from ..dataset import MISSING, check_unseen
+from ..frames import InFull, Row, is_missing
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..scores.densities import density_grid

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..counts.family_counts import FamilyCounts
 from ..counts.information import STATISTICS, log_chi_square_p
-from ..frames.opening import InFull, InParts
-from ..frames.training import prepare_training_data
+from ..frames import InFull, InParts, prepare_training_data
 from ..tools.arrays import TOLERANCE, Array
 from ..tools.checks import OneOf, Real
 from .local_scores import warn_of_fractional_weights

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..counts.contingency import count_families
 from ..counts.family_counts import FamilyCounts
-from ..frames.dataset import Countable
-from ..frames.opening import InFull, InParts
-from ..frames.training import prepare_training_data
+from ..dataset import Countable
+from ..frames import InFull, InParts, prepare_training_data
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import DN
 from ..tools import special

@@ -7,8 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from ..frames.opening import InFull, InParts
-from ..frames.training import mark_as_averaging, schema_and_features
+from ..frames import InFull, InParts, mark_as_averaging, schema_and_features
 from ..model.recipes import Recipe, Step
 from ..network.classifiers import BNC
 from ..network.families import Family, check_families

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..frames.opening import InFull
-from ..frames.training import TrainingData, prepare_training_rows
+from ..frames import InFull, TrainingData, prepare_training_rows
 from ..metrics import METRICS
 from ..metrics.folds import Folds, drawn_or_given_folds
 from ..model.arguments import check_size_of_scores

@@ -8,9 +8,8 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from ..frames.dataset import Countable, Dataset
-from ..frames.opening import InFull, InParts
-from ..frames.training import prepare_training_data
+from ..dataset import Countable, Dataset
+from ..frames import InFull, InParts, prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..tools.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng

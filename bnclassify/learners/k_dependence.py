@@ -8,9 +8,8 @@ import numpy as np
 
 from ..counts.information import pair_informations
 from ..counts.pairs import arc_scores, pair_statistics
-from ..frames.dataset import Countable
-from ..frames.opening import InFull, InParts
-from ..frames.training import mark_as_averaging, prepare_training_data
+from ..dataset import Countable
+from ..frames import InFull, InParts, mark_as_averaging, prepare_training_data
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..scores.densities import Numbers, numbers_as_setting, numeric_columns_of

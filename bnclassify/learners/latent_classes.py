@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..frames.dataset import Dataset
-from ..frames.frame import check_have_levels
-from ..frames.opening import InFull, open_data
+from ..dataset import Dataset
+from ..frames import InFull, check_have_levels, open_data
 from ..model.model import replace_unchecked
 from ..model.recipes import Step, TrainingRows
 from ..network.classifiers import BNC

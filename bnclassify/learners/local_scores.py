@@ -14,9 +14,8 @@ from ..counts.contingency import Counts
 from ..counts.family_counts import FamilyCounts
 from ..counts.information import log_rising_factorial
 from ..counts.pairs import n_log_n_function
-from ..frames.dataset import Countable
-from ..frames.opening import InFull, InParts, open_data
-from ..frames.schema import Columns, Schema
+from ..dataset import Columns, Countable, Schema
+from ..frames import InFull, InParts, open_data
 from ..model.arguments import check_bnc
 from ..model.recipes import is_recipe_running
 from ..network.classifiers import BNC

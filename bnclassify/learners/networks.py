@@ -38,8 +38,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from ..frames.schema import Schema
-from ..frames.training import prepare_training_data as prepare_training_data
+from ..dataset import Schema
+from ..frames import prepare_training_data as prepare_training_data
 from ..model.recipes import Recipe
 from ..model.recipes import Step as Step
 from ..network.classifiers import BNC

@@ -17,8 +17,7 @@ import pandas as pd
 
 from ..counts.contingency import check_table_size, flat_index
 from ..counts.family_counts import number_family_states
-from ..frames.dataset import Dataset
-from ..frames.schema import Schema
+from ..dataset import Dataset, Schema
 from ..metrics import ACCURACY, Metric
 from ..network.priors import Prior, PseudoCounts
 from ..scores.elimination import add_marginalized_terms

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..counts.contingency import count_families, flat_index
-from ..frames.dataset import Dataset
+from ..dataset import Dataset
 from ..network.em import run_em
 from ..network.families import Scope, count_parameters
 from ..network.priors import Dirichlet

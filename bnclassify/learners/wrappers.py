@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from inspect import signature
 from typing import TypeVar, Unpack
 
-from ..frames.opening import InFull
+from ..frames import InFull
 from ..network.classifiers import BNC
 from ..tools.calls import with_call_advice
 from ..tools.checks import Whole

@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..frames.foreign import foreign_to_pandas
-from ..frames.frame import encode_frame
-from ..frames.numeric import check_same_index
-from ..frames.training import TrainingData
+from ..dataset import check_same_index
+from ..frames import TrainingData, encode_frame, foreign_to_pandas
 from ..recipe.row_folds import RowFold, split_cases_into_folds
 from ..tools.arrays import ArrayOf, Codes, Positions
 from ..tools.checks import OneOf, Seed, Whole, check_rng

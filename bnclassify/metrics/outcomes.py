@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import Dataset, codes_by_levels
-from ..frames.schema import Levels
+from ..dataset import Dataset, Levels, codes_by_levels
 from ..model.arguments import check_size_of_scores, encode_opened_rows
 from ..model.model import Model
 from ..tools.arrays import Array, Codes, log_normalize, weights_at

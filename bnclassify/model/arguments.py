@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..frames.dataset import Countable, Dataset, Opened
-from ..frames.numeric import as_floats, warn_of_distant_numbers
-from ..frames.opening import open_data, open_rows
-from ..frames.records import Records
-from ..frames.schema import Columns
+from ..dataset import Columns, Countable, Dataset, Opened, as_floats, warn_of_distant_numbers
+from ..frames import Records, open_data, open_rows
 from ..scores.evaluate import scores_at
 from ..tools.arrays import Array, Mask
 from ..tools.checks import OneOf, is_among, must_be, options_sentence

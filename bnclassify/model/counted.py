@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from ..counts.contingency import Recoding, recode_counts
-from ..frames.dataset import Countable, Dataset
+from ..dataset import Countable, Dataset
 from ..tools.arrays import Array, Positions
 from ..tools.messages import listed
 from .class_prior import PROPORTIONS

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..frames.dataset import Countable, Dataset, OpenedData, codes_by_levels
-from ..frames.numeric import as_floats
-from ..frames.schema import Levels
+from ..dataset import Countable, Dataset, Levels, OpenedData, as_floats, codes_by_levels
 from ..numbers.discretizer import Discretizer
 from ..numbers.preparation import Preparation
 from ..scores.densities import Density

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..counts.contingency import to_narrowest_type
-from ..frames.dataset import Countable
-from ..frames.numeric import as_floats
-from ..frames.schema import Schema
+from ..dataset import Countable, Schema, as_floats
 from ..numbers.preparation import Preparation
 from ..tools.arrays import map_by_shape
 from ..tools.immutable import ANY_NUMBER, COUNT, Immutable, field_bounds, is_within_bounds, record

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..frames.dataset import Dataset
+from ..dataset import Dataset
 from ..model.arguments import check_augmented
 from ..model.model import Model
 from ..tools.arrays import (

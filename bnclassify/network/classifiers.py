@@ -10,8 +10,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from ..counts.contingency import count_families, flat_index
-from ..frames.dataset import Countable, Dataset
-from ..frames.schema import Levels
+from ..dataset import Countable, Dataset, Levels
 from ..model.class_prior import ClassProportions
 from ..model.counted import CountedModel
 from ..model.model import Model, replace_unchecked

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..frames.dataset import OpenedData
-from ..frames.training import data_and_numeric_features
+from ..dataset import OpenedData
+from ..frames import data_and_numeric_features
 from ..model.model import Model, replace_unchecked
 from ..scores.densities import FAMILIES, numeric_columns_of
 from ..tools.immutable import record

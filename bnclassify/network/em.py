@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..counts.contingency import contingency_table
-from ..frames.dataset import Dataset
+from ..dataset import Dataset
 from ..model.counted import CountedModel, check_counted
 from ..model.model import Model
 from ..scores import elimination, forests

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.dataset import Countable, Dataset
+from ..dataset import Countable, Dataset
 from ..model.counted import CountedModel, check_counted
 from ..model.derived import forward_to_basis
 from ..model.model import MISSING_RULE, Model, replace_unchecked

@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import TypeAlias
 
-from ..frames.schema import Levels
+from ..dataset import Levels
 from ..tools.arrays import Array
 from ..tools.checks import options_sentence
 from ..tools.graphs import find_cycle

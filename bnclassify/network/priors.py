@@ -14,7 +14,7 @@ from ..tools.checks import Real, must_be
 from ..tools.immutable import COUNT, Immutable, StackedArrays, field_bounds, record
 
 if TYPE_CHECKING:
-    from ..frames.dataset import Countable
+    from ..dataset import Countable
     from .families import Family, Scope
 
 LEAST_AMOUNT, MOST_AMOUNT = 1e-100, 1e100

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..counts.contingency import check_number_of_cells, count_families, flat_index
 from ..counts.pairs import count_pairs
-from ..frames.dataset import Countable, Dataset
+from ..dataset import Countable, Dataset
 from ..model.arguments import check_augmented, check_size_of_scores
 from ..model.derived import Derived, forward_to_basis
 from ..model.model import Model

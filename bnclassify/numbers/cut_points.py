@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ..counts.contingency import MAX_CELLS, flat_index
-from ..frames.columns import warn_of_columns
-from ..frames.frame import encode_frame
-from ..frames.numeric import as_floats, check_class_type
+from ..dataset import as_floats, check_class_type
+from ..frames import encode_frame, warn_of_columns
 from ..tools.arrays import (
     TOLERANCE,
     Array,

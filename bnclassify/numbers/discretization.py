@@ -7,8 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..frames.foreign import AnyFrame
-from ..frames.numeric import (
+from ..dataset import (
     as_floats,
     check_exact_integers,
     check_weights,
@@ -16,7 +15,7 @@ from ..frames.numeric import (
     labels_if_categories,
     read_numbers,
 )
-from ..frames.opening import frame_of
+from ..frames import AnyFrame, frame_of
 from ..tools.arrays import Array, ArrayOf, Codes
 from ..tools.calls import with_call_advice
 from ..tools.checks import Cutting, OneOf, Whole, check_columns, check_feature_names

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import Data
-from ..frames.numeric import (
+from ..dataset import (
     ArrayLike,
+    Data,
     as_floats,
     labels_and_codes_of_numbers,
     read_numbers,
     warn_of_distant_numbers,
 )
-from ..frames.opening import frame_of
-from ..frames.records import Row
+from ..frames import Row, frame_of
 from ..tools.arrays import Array, ArrayOf, Positions
 from ..tools.checks import check_columns
 from ..tools.immutable import ANY_NUMBER, Immutable, cached_property, field_bounds, record

@@ -8,14 +8,26 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..frames.dataset import Countable, Data, Dataset, Opened, OpenedData
-from ..frames.encode import check_can_add_missing_level
-from ..frames.frame import Frame, encode_frame
-from ..frames.numeric import are_categories, check_class_type
-from ..frames.opening import frame_of
-from ..frames.records import Row
-from ..frames.schema import Columns, Known
-from ..frames.training import Numeric, data_and_numeric_features
+from ..dataset import (
+    Columns,
+    Countable,
+    Data,
+    Dataset,
+    Known,
+    Opened,
+    OpenedData,
+    are_categories,
+    check_class_type,
+)
+from ..frames import (
+    Frame,
+    Numeric,
+    Row,
+    check_can_add_missing_level,
+    data_and_numeric_features,
+    encode_frame,
+    frame_of,
+)
 from ..tools.checks import OneOf, check_columns, check_feature_names
 from ..tools.immutable import Immutable, record
 from ..tools.messages import listed

@@ -10,14 +10,17 @@ import numpy as np
 import pandas as pd
 
 from ..counts.contingency import contingency_table
-from ..frames.dataset import Data, Dataset
-from ..frames.foreign import AnyFrame
-from ..frames.frame import Frame, encode_frame
-from ..frames.labels import recode_column, warn_of_unseen_labels
-from ..frames.numeric import is_categorical, value_type
-from ..frames.opening import frame_of
-from ..frames.records import Row
-from ..frames.schema import MISSING, Columns
+from ..dataset import (
+    MISSING,
+    Columns,
+    Data,
+    Dataset,
+    is_categorical,
+    recode_column,
+    value_type,
+    warn_of_unseen_labels,
+)
+from ..frames import AnyFrame, Frame, Row, encode_frame, frame_of
 from ..tools.calls import with_call_advice
 from ..tools.checks import Instance, Whole, check_columns, check_feature_names
 from ..tools.immutable import COUNT, Immutable, field_bounds, record

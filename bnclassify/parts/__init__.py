@@ -6,8 +6,8 @@ package imports these modules: `opening` in ``frames`` calls the function that i
 
 from __future__ import annotations
 
-from ..frames import opening
+from .. import frames
 from . import databases as databases  # which registers its source
 from .memory import open_source
 
-opening.OPENERS.append(open_source)
+frames.OPENERS.append(open_source)

@@ -13,8 +13,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from ..frames.foreign import Foreign
-from ..frames.schema import Known
+from ..dataset import Known
+from ..frames import Foreign
 from ..tools.arrays import Array, ArrayOf, Mask, Positions
 from ..tools.immutable import cached_property
 from ..tools.messages import needs_rows_error, shown

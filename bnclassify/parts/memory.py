@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..frames.columns import arrays_and_types, encode_column
-from ..frames.dataset import OpenedData
-from ..frames.frame import Frame, check_unique
+from ..dataset import OpenedData
+from ..frames import Frame, arrays_and_types, check_unique, encode_column
 from ..tools.arrays import Codes, code_type
 from ..tools.messages import warn
 from .sources import find_source

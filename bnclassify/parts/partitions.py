@@ -11,13 +11,20 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import Countable, Dataset, Opened, Prepare
-from ..frames.foreign import dask_frame_of
-from ..frames.frame import Frame
-from ..frames.labels import recode_column
-from ..frames.numeric import check_weights
-from ..frames.schema import ALL, MISSING, Columns, Known, Schema
-from ..frames.training import check_rows_remain
+from ..dataset import (
+    ALL,
+    MISSING,
+    Columns,
+    Countable,
+    Dataset,
+    Known,
+    Opened,
+    Prepare,
+    Schema,
+    check_weights,
+    recode_column,
+)
+from ..frames import Frame, check_rows_remain, dask_frame_of
 from ..tools.arrays import Array, ArrayOf, Mask, Positions, sum_nested
 from ..tools.messages import needs_rows_error, shown
 from .sources import LabelCounts, Source

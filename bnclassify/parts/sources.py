@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import pandas as pd
 
-from ..frames.foreign import Foreign, foreign_to_pandas, is_dask, is_foreign
+from ..frames import Foreign, foreign_to_pandas, is_dask, is_foreign
 from ..tools.calls import with_progress_bar
 from ..tools.immutable import cached_property
 from ..tools.messages import listed

@@ -10,11 +10,18 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
-from ..frames.columns import check_categorical
-from ..frames.dataset import Opened, Prepare
-from ..frames.frame import encode_frame
-from ..frames.numeric import is_categorical, is_column_name
-from ..frames.schema import ALL, Columns, Known, Levels, Schema
+from ..dataset import (
+    ALL,
+    Columns,
+    Known,
+    Levels,
+    Opened,
+    Prepare,
+    Schema,
+    is_categorical,
+    is_column_name,
+)
+from ..frames import check_categorical, encode_frame
 from ..tools.arrays import sum_nested
 from ..tools.checks import check_columns
 from ..tools.immutable import cached_property

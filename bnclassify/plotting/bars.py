@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..evaluation.arc_strength import check_strength, chosen_threshold
-from ..frames.opening import InFull
-from ..frames.records import Row
+from ..frames import InFull, Row
 from ..inference.evidence import weigh_evidence
 from ..inference.explain import explain_row, rivals_in_words, value_in_words
 from ..model.arguments import check_fitted, check_has_rows, check_model, encode_for_model

@@ -13,11 +13,8 @@ import numpy as np
 from ..additive.effect_table import EffectTable
 from ..additive.effects import rows_and_effects_of_pair
 from ..additive.scorecard import Scorecard
-from ..frames.dataset import Dataset, codes_by_levels
-from ..frames.numeric import as_floats
-from ..frames.opening import InFull
-from ..frames.records import Row
-from ..frames.schema import MISSING
+from ..dataset import MISSING, Dataset, as_floats, codes_by_levels
+from ..frames import InFull, Row
 from ..inference.evidence import Effect, effect_on_log_odds, target_position
 from ..inference.explain import read_one_row, value_in_words
 from ..model.arguments import check_model, encode_for_model, read_for_model

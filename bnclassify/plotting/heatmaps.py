@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..counts.contingency import contingency_table
-from ..frames.dataset import Dataset, codes_by_levels
-from ..frames.opening import InFull
-from ..frames.schema import Levels, Schema
+from ..dataset import Dataset, Levels, Schema, codes_by_levels
+from ..frames import InFull
 from ..inference.explain import value_in_words
 from ..model.arguments import check_single_fitted_graph, encode_for_model
 from ..model.model import Model

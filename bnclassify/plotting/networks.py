@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+from ..dataset import check_unseen, codes_by_levels
 from ..evaluation.arc_strength import check_strength
-from ..frames.dataset import codes_by_levels
-from ..frames.labels import check_unseen
-from ..frames.opening import InFull
-from ..frames.records import Row
+from ..frames import InFull, Row
 from ..inference.explain import explain_row, read_one_row
 from ..inference.query import query
 from ..model.arguments import check_has_joint_distribution, check_model

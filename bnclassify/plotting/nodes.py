@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Sequence
 from html import escape
 from math import isfinite
 
-from ..frames.records import is_missing
+from ..frames import is_missing
 from ..inference.evidence import effect_ranges
 from ..inference.explain import Explanation, value_in_words
 from ..model.model import Model

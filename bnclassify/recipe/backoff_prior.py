@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..frames.dataset import Dataset
+from ..dataset import Dataset
 from ..network.priors import LEAST_AMOUNT, MOST_AMOUNT, PRIORS, PseudoCounts, is_nested_prior
 from ..tools import special
 from ..tools.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions, slices

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.schema import Levels, Schema
-from ..frames.training import TrainingData
+from ..dataset import Levels, Schema
+from ..frames import TrainingData
 from ..numbers.discretizer import MovedCuts
 from ..tools.arrays import Array, Codes, code_type
 from ..tools.immutable import Immutable, is_within_bounds, record

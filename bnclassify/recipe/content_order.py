@@ -8,9 +8,9 @@ from zlib import crc32
 
 import numpy as np
 
-from ..frames.dataset import Dataset
-from ..frames.encode import rows_as_cases
-from ..frames.row_findings import equal_rows_beyond_chance
+from ..check.row_findings import equal_rows_beyond_chance
+from ..dataset import Dataset
+from ..frames import rows_as_cases
 from ..tools.arrays import ArrayOf
 from ..tools.messages import listed, warn
 

@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from ..frames.dataset import Dataset
+from ..dataset import Dataset
 from ..network.classifiers import BNC
 from ..network.families import Scope
 from ..scores.elimination import log_joint_of_network

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import Dataset
+from ..dataset import Dataset
 from ..model.model import Model, replace_unchecked
 from ..network.classifiers import BNC
 from ..network.methods import Method, method_of_lp

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.dataset import Dataset
+from ..dataset import Dataset
 from ..model.counted import CountedModel
 from ..model.derived import Derived, forward_to_basis
 from ..model.model import Model

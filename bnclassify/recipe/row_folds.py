@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..frames.dataset import Dataset
+from ..dataset import Dataset
 from ..tools.arrays import Array, Codes, Positions
 
 D = TypeVar("D", bound=Dataset)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..counts.contingency import MAX_CELLS
-from ..frames.dataset import Dataset
+from ..dataset import Dataset
 from ..model.derived import BuiltOn, forward_to_basis
 from ..model.model import MISSING_RULE, Model, replace_unchecked
 from ..model.recipes import NO_JOINT, Recipe

@@ -23,8 +23,8 @@ from ..counts.moments import (
     moments_of_cells,
     observed_numbers,
 )
-from ..frames.dataset import Dataset
-from ..frames.training import Numeric
+from ..dataset import Dataset
+from ..frames import Numeric
 from ..tools.arrays import Array, Mask, Positions, log, slices
 from ..tools.checks import OneOf
 from ..tools.immutable import ANY_NUMBER, COUNT, POSITIVE, Immutable, field_bounds, record

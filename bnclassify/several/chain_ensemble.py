@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frames.dataset import OpenedData
+from ..dataset import OpenedData
 from ..model.derived import forward_to_basis
 from ..model.model import Fit
 from ..model.recipes import Recipe, Step, recipe_with_parameter_step

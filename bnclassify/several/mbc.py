@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..counts.contingency import count_families
-from ..frames.dataset import Dataset
-from ..frames.schema import Levels
+from ..dataset import Dataset, Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph
 from ..network.ensemble import ArcShares, mean_arc_shares

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ..counts.pairs import pair_statistics
-from ..frames.dataset import Countable
-from ..frames.opening import InFull, InParts
-from ..frames.training import prepare_training_data, read_training
+from ..dataset import Countable
+from ..frames import InFull, InParts, prepare_training_data, read_training
 from ..learners.by_name import find_learner
 from ..learners.local_scores import LocalScores, check_score_and_ess, warn_of_fractional_weights
 from ..model.model import Model

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 import pandas as pd
 
-from ..frames.dataset import OpenedData, codes_by_levels
-from ..frames.schema import Levels
-from ..frames.training import read_training
+from ..dataset import Levels, OpenedData, codes_by_levels
+from ..frames import read_training
 from ..metrics.outcomes import Labelling
 from ..model.arguments import read_for_model
 from ..model.counted import SeveralClasses

@@ -15,14 +15,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..additive.effect_table import EffectTable
 from ..additive.fit import fit_effects
+from ..dataset import Dataset, check_not_reordered, check_same_index, check_weights
 from ..evaluation.summary import mean_contributions
 from ..fitting.bnc import bnc, check_learner_uses_groups
 from ..fitting.rounds import training_data_of_model
-from ..frames.dataset import Dataset
-from ..frames.encode import rows_as_cases
-from ..frames.foreign import foreign_to_pandas
-from ..frames.numeric import check_not_reordered, check_same_index, check_weights
-from ..frames.opening import Meaning, open_data, split_off_groups
+from ..frames import Meaning, foreign_to_pandas, open_data, rows_as_cases, split_off_groups
 from ..inference.decisions import check_costs
 from ..inference.predict import predict, unnormalized_log_posteriors
 from ..learners.by_name import LEARNERS, find_learner

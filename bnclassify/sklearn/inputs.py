@@ -11,12 +11,9 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..dataset import NUMBERS, ArrayLike, value_type
 from ..fitting.lp import lp
-from ..frames.columns import arrays_and_types
-from ..frames.foreign import foreign_to_pandas
-from ..frames.frame import check_unique
-from ..frames.numeric import NUMBERS, ArrayLike, value_type
-from ..frames.opening import is_partitioned
+from ..frames import arrays_and_types, check_unique, foreign_to_pandas, is_partitioned
 from ..model.model import Model
 from ..tools.arrays import Array, ArrayOf
 from ..tools.calls import check_arguments

@@ -13,9 +13,9 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from ..dataset import check_not_reordered, check_weights
 from ..fitting.lp import lp
-from ..frames.foreign import foreign_to_pandas
-from ..frames.numeric import check_not_reordered, check_weights
+from ..frames import foreign_to_pandas
 from ..inference.predict import predict
 from ..model.model import Model
 from ..numbers.discretization import discretize

@@ -13,8 +13,8 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..frames.foreign import foreign_to_pandas
-from ..frames.numeric import NUMBERS, check_not_reordered, value_type
+from ..dataset import NUMBERS, check_not_reordered, value_type
+from ..frames import foreign_to_pandas
 from ..numbers.cut_points import BY_CLASS
 from ..numbers.discretization import discretize
 from ..numbers.rare_levels import merge_rare

@@ -23,8 +23,7 @@ from ..counts.contingency import (
     to_narrowest_type,
 )
 from ..counts.pairs import count_pairs
-from ..frames.dataset import Countable, Dataset
-from ..frames.schema import Schema
+from ..dataset import Countable, Dataset, Schema
 from ..tools.arrays import Array, Mask, Positions, Slice, code_type, sum_nested
 from ..tools.immutable import COUNT, Immutable, cached_property, field_bounds, record
 from ..tools.messages import how_to_merge

@@ -11,10 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..counts.contingency import Recoding
-from ..frames.dataset import Countable, Dataset
-from ..frames.opening import InFull, InParts, frame_of
-from ..frames.schema import Levels
-from ..frames.training import schema_and_features
+from ..dataset import Countable, Dataset, Levels
+from ..frames import InFull, InParts, frame_of, schema_and_features
 from ..model.class_prior import PROPORTIONS
 from ..model.model import MISSING_RULE, Model, PictureNotes
 from ..model.recipes import Recipe, Step, Tally

@@ -10,10 +10,8 @@ import numpy as np
 
 from ..counts.contingency import Recoding, contingency_table
 from ..counts.pairs import check_cells_of_all_pairs, count_pairs
-from ..frames.dataset import Dataset
-from ..frames.opening import InFull, InParts
-from ..frames.schema import Levels
-from ..frames.training import schema_and_features
+from ..dataset import Dataset, Levels
+from ..frames import InFull, InParts, schema_and_features
 from ..learners.fixed import features_for_recipe
 from ..learners.networks import network
 from ..model.class_prior import PROPORTIONS

@@ -7,8 +7,7 @@ from numbers import Real
 
 import pandas as pd
 
-from .dates import how_to_split_dates
-from .numeric import (
+from ..dataset import (
     CATEGORICAL,
     CONVERSIONS,
     DATES,
@@ -19,6 +18,7 @@ from .numeric import (
     ArrayLike,
     decimal_as_number,
 )
+from .dates import how_to_split_dates
 from .texts import find_number_format, how_to_read_numbers
 
 _MINUTES = "{0}.map(lambda t: 60 * t.hour + t.minute, na_action='ignore').astype('Int64')"

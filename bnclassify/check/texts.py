@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
+from ..dataset import label_as_read
 from ..tools.messages import listed
-from .labels import label_as_read
 
 MARKERS = frozenset(("", "?", "na", "n/a", "#n/a", "nan", "null"))
 """Labels, in lower case, that stand for missing values in files, also as labels of a class."""

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..dataset import MISSING, MOST_CODES, as_floats, label_dtype, number_as_label
 from ..tools.arrays import Array, ArrayOf, Codes, Mask, Positions, weights_at
 from ..tools.messages import listed, shown
 from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
 from .dates import IS_PART_OF_DATE, WrittenDates, find_date_format
-from .numeric import MOST_CODES, as_floats, label_dtype, number_as_label
-from .schema import MISSING
 from .texts import (
     MARKERS,
     find_number_format,

@@ -8,18 +8,25 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
+from ..dataset import (
+    EITHER,
+    FLOATS,
+    MAKE_FINITE,
+    MISSING,
+    TIMES,
+    Dataset,
+    Opened,
+    conversion_advice,
+    how_to_label,
+    make_mark_missing,
+)
+from ..frames import Frame, InFull, arrays_and_types, open_data
 from ..tools.arrays import Codes
 from ..tools.calls import with_call_advice
 from ..tools.checks import check_column_name, check_columns
 from .coded_columns import CodedColumn, Finding
-from .columns import arrays_and_types
-from .dataset import Dataset, Opened
 from .findings import column_findings, drop_columns_code, float_class_finding
-from .frame import Frame
-from .numeric import EITHER, FLOATS, MAKE_FINITE, TIMES, conversion_advice, how_to_label
-from .opening import InFull, open_data
 from .row_findings import equal_rows_beyond_chance, find_frequencies, find_missing_together
-from .schema import MISSING, make_mark_missing
 
 _READABLE = (*FLOATS, "string", "boolean", "integer", "categorical", "empty")
 """Inferred types of columns that are categories or numbers."""

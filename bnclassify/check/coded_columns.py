@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..dataset import as_floats
 from ..tools.arrays import Array, ArrayOf, Codes, Positions
-from .numeric import as_floats
 
 CHANCE = -14.0
 """Log of the probability, one in a million, below which chance does not explain what is found."""

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from ..dataset import Dataset, Schema
+from ..frames import COLUMN_WARNINGS
 from ..tools.messages import warn
 from .coded_columns import CodedColumn, Finding
-from .columns import COLUMN_WARNINGS
-from .dataset import Dataset
 from .findings import (
     can_only_copy_class,
     column_findings,
@@ -17,7 +17,6 @@ from .findings import (
     sentences_about_findings,
 )
 from .row_findings import MOST_COLUMNS, find_frequencies
-from .schema import Schema
 
 
 def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = None) -> None:

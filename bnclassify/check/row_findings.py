@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..dataset import MOST_CODES, as_floats
 from ..tools.arrays import Array, ArrayOf, Codes, Mask, Positions
 from ..tools.messages import how_to_weight_by_counts, is_named_as_count, listed
 from .coded_columns import CHANCE, CodedColumn, Finding
-from .numeric import MOST_CODES, as_floats
 
 MOST_COLUMNS = 20
 """Maximum number of columns of a table of frequencies."""

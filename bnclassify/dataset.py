@@ -1,0 +1,1275 @@
+"""Data to learn from: codes, numbers, levels and weights, whatever they were read from.
+
+A variable has a name and levels, which are its labels in order. A row has one
+code per variable: the position of its label among the levels, or -1 if its
+value is missing. Numeric columns also keep their numbers, and weights count
+rows that are alike. `Schema` and `Columns` say which columns are read and with
+which levels. `Dataset` holds the codes, (variables, rows), and everything after
+this chapter works on codes; labels return only in results. `Countable` states
+the questions that data of any source answer, so that rows that stay in a
+database can be counted where they are. Labels of new data are matched by label,
+never by code.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import lru_cache
+from numbers import Real
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    NamedTuple,
+    Protocol,
+    Self,
+    TypeAlias,
+    TypeGuard,
+    TypeVar,
+    cast,
+)
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from .tools.arrays import (
+    Array,
+    ArrayOf,
+    Codes,
+    Mask,
+    Positions,
+    Slice,
+    code_type,
+    slices,
+    sum_nested,
+    weights_at,
+)
+from .tools.checks import OneOf, check_columns, must_be
+from .tools.immutable import EMPTY, Immutable, cached_property, make_read_only
+from .tools.messages import (
+    USUAL_SHARE,
+    listed,
+    needs_rows_error,
+    share_of_known_values,
+    shown,
+    similar_names,
+    warn,
+)
+
+# The names of columns and their levels, and which columns to read.
+
+
+Levels = tuple[tuple[Hashable, ...], ...]
+
+Known: TypeAlias = Mapping[Hashable, tuple[Hashable, ...]]
+"""Levels by column."""
+
+
+MISSING = "(missing)"
+"""The last level of a column whose missing values are a level."""
+
+
+def make_mark_missing(column: str) -> str:
+    """Return how to make a label missing that is the name of missing values."""
+    text = f"{column}.astype('string')"
+    return f"Make it missing, with {column} = {text}.mask({column} == {MISSING!r}), or rename it"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The names of columns and their levels, without rows.
+
+    ``levels[i]`` is the tuple of labels of a coded column: code ``k`` stands
+    for label ``k``. A column of numbers has none. ``ordered`` holds the names
+    of columns whose levels are declared to have an order.
+    """
+
+    columns: tuple[Hashable, ...]
+    levels: Levels
+    ordered: frozenset[Hashable] = frozenset()
+
+    @cached_property
+    def cards(self) -> tuple[int, ...]:
+        """Number of levels of each column."""
+        return tuple([len(labels) for labels in self.levels])
+
+    @cached_property
+    def positions(self) -> dict[Hashable, int]:
+        """Position of each column by name."""
+        return {column: i for i, column in enumerate(self.columns)}
+
+    @cached_property
+    def levels_of(self) -> Known:
+        """The levels by column."""
+        return dict(zip(self.columns, self.levels, strict=True))
+
+    @cached_property
+    def numeric(self) -> dict[Hashable, bool]:
+        """The columns of numbers, which have no levels, in the form of `encode_frame`."""
+        return {name: True for name, labels in self.levels_of.items() if not labels}
+
+    def check_without_mark(self, known: Known, argument: str) -> None:
+        """Raise a ValueError for a label that is the name of missing values, if it is not known."""
+        marked = [n for n, own in self.levels_of.items() if n not in known and MISSING in own]
+        if marked:
+            raise ValueError(
+                f"{argument} must not have the label {MISSING!r}, by which models call missing "
+                f"values; got it in {listed(marked)}. "
+                f"{make_mark_missing(f'{argument}[{marked[0]!r}]')}. With missing_level, models "
+                "learn from missing values as a level."
+            )
+
+    def select(self, columns: Sequence[Hashable]) -> Schema:
+        """Return the schema of some columns, in their order."""
+        if tuple(columns) == self.columns:
+            return self
+        levels = tuple([self.levels_of[column] for column in columns])
+        return Schema(tuple(columns), levels, self.ordered)
+
+    def with_levels(self, levels: Known) -> Schema:
+        """Return the schema with other levels of some columns."""
+        known = {**self.levels_of, **levels}
+        return Schema(self.columns, tuple([known[name] for name in self.columns]), self.ordered)
+
+    def with_missing_level(self, columns: Collection[Hashable]) -> Schema:
+        """Return the schema with a last level for the missing values of some columns."""
+        chosen = {name: self.levels_of[name] for name in self.columns if name in columns}
+        lacking = {name: levels for name, levels in chosen.items() if MISSING not in levels}
+        return self.with_levels({name: (*levels, MISSING) for name, levels in lacking.items()})
+
+
+class Columns(NamedTuple):
+    """Columns to read: their names (None for all), and which of them are ``numeric``.
+
+    The ``known`` levels need not occur. Columns in ``raw`` are numbers unless
+    they are encoded; those that map to True must be numbers. Of data that
+    stay where they are, rows that lack the ``required`` column are dropped, and ``weights``
+    names the column of weights. A KeyError for absent columns names the
+    argument ``named_by``.
+    """
+
+    names: Collection[Hashable] | None = None
+    known: Known | None = None
+    numeric: Collection[Hashable] = ()
+    named_by: str = "dataset"
+    raw: Mapping[Hashable, bool] = EMPTY
+    required: Hashable = None
+    weights: Hashable = None
+
+    def check_names_of_columns(self, columns: Sequence[Hashable]) -> tuple[Hashable, ...]:
+        """Return the names, each once, or raise a KeyError for names that are not columns."""
+        if self.names is None:
+            return tuple(columns)
+        names = list(self.names)
+        check_columns(names, columns, self.named_by)
+        return tuple(dict.fromkeys(names))
+
+    def numeric_by_name(self) -> dict[Hashable, bool]:
+        """Return the columns of a frame that are read as numbers, and if they must be numbers."""
+        return {**self.raw, **dict.fromkeys(self.numeric, True)}
+
+
+ALL = Columns()
+
+
+# Codes of a column in terms of other levels, matched by label; messages about unseen labels.
+
+
+_UNSEEN = -2
+"""Code of a label that is not among the levels; a missing value has -1."""
+
+
+_NUMBER = re.compile(
+    r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?"
+)
+_SPACES_IN_RANGES = re.compile(r"(?<=\d) ?([-.,;:/]) ?(?=\d)")
+_ZEROS = re.compile(r"(?<![\w.,])0+(?=\d)|(?<![\w.,])(\d+)\.0+(?![\w.])")
+_OVERLOOKED = re.compile(
+    r"""(?<!\d)[ ;:/\\]|[ ;:/\\](?!\d)"""  # not in 1 2, 1:2 or 1/2
+    r"""|[.,](?!\d)|(?<=[^\W\d])[.,]"""  # not in 1.5 or .5
+    r"""|-(?= ?[^\W\d])|(?<=[^\W\d])-(?=\d)"""  # not in -5, 1-2 or A-
+    r"""|(?<!\d)[()\[\]{}](?!\d)|[!'"`]"""  # not in (5) or (1, 2]
+)
+_CHARACTERS = dict.fromkeys(("Zs", "Zl", "Zp", "Cc", "Pc"), " ") | {
+    "Pd": "-",
+    "Pi": "'",
+    "Pf": "'",
+    "Cf": "",
+}
+"""What a character of a category of Unicode, such as a dash or a joiner without width, is for a
+reader."""
+
+
+def label_as_read(label: Hashable) -> Hashable:
+    """Return the number that a label is, or its text without what a person overlooks.
+
+    Labels of which this is equal are one label for a person: they differ only
+    in white space, case, punctuation, characters without width, the form or
+    encoding of Unicode, or zeros that do not change a number. Signs that change
+    the meaning, such as those of ``A-``, ``-5``, ``1-5``, ``<5`` and ``5 %``, are kept.
+
+    >>> label_as_read("Self-employed "), label_as_read("self_employed.")
+    ('selfemployed', 'selfemployed')
+    >>> label_as_read("007") == label_as_read(7.0), label_as_read("A-"), label_as_read("A")
+    (True, 'a-', 'a')
+    """
+    text = str(label).casefold()
+    if text.isascii() and text.isalpha():
+        return text
+    if not text.isascii():
+        with suppress(UnicodeError):  # UTF-8 that was read as Latin-1 has two letters for one
+            text = str(label).encode("cp1252").decode().casefold()
+        text = unicodedata.normalize("NFKC", text).replace("\u2212", "-")
+        text = "".join([_CHARACTERS.get(unicodedata.category(c), c) for c in text])
+    text = " ".join(text.replace("_", " ").split())
+    text = _ZEROS.sub(r"\1", _SPACES_IN_RANGES.sub(r"\1", text))
+    read = _OVERLOOKED.sub("", text) or text
+    return Decimal(read.replace(",", "")) if _NUMBER.fullmatch(read) else read
+
+
+def check_unseen(unseen: object) -> None:
+    """Raise a ValueError for an option that `codes_by_levels` does not have."""
+    OneOf(("error", "missing")).check("unseen", unseen)
+
+
+REFIT = (
+    "Correct such values, drop their rows, refit the model to all rows, or add levels with "
+    "update(..., levels='grow'). A column that is categorical before the data are "
+    "split keeps all levels."
+)
+"""The remedy for unseen labels."""
+
+TREAT_AS_MISSING = (
+    "With unseen='missing', or in methods of BNCClassifier handle_unknown='missing', such values "
+    "are treated as missing. A column that is categorical before the data are split keeps all "
+    "levels."
+)
+"""The remedy if unseen labels can be treated as missing."""
+
+
+def recode_column(
+    codes: Codes,
+    old: tuple[Hashable, ...],
+    new: tuple[Hashable, ...],
+    name: Hashable,
+    unseen: int | None,
+    advice: str = REFIT,
+) -> Positions:
+    """Return a column's codes for ``new`` levels; ``unseen`` is the code of others, or None."""
+    position: dict[Hashable, int] = {label: code for code, label in enumerate(new)}
+    missing = len(new) - 1 if new and new[-1] == MISSING else -1
+    # The last entry is the code of a missing value, -1.
+    places = [position.get(label, _UNSEEN) for label in old]
+    if new and isinstance(new[0], pd.Interval):
+        for code, label in enumerate(old):
+            if places[code] == _UNSEEN:
+                places[code] = _position_of_interval(label, new)
+    floats = [c for c, x in enumerate(old) if places[c] == _UNSEEN and isinstance(x, float)]
+    for code, place in zip(
+        floats, _positions_but_for_rounding([old[c] for c in floats], new), strict=True
+    ):
+        places[code] = place
+    matched: Positions = np.array([*places, missing])[codes]
+    is_unseen: Mask = matched == _UNSEEN
+    if is_unseen.any():
+        strange = [old[code] for code in np.unique(codes[is_unseen])]
+        none_known = not ((matched >= 0) & (codes >= 0)).any()
+        if unseen is None or (none_known and _has_other_type(strange, new, all_of=unseen < 0)):
+            message = _unknown_labels_message(strange, new, advice)
+            raise ValueError(f"column {shown(name)}: {message}")
+        matched[is_unseen] = unseen
+    return matched
+
+
+def _position_of_interval(label: Hashable, intervals: Sequence[Hashable]) -> int:
+    """Return the position of the interval that contains a number, or is written as a text."""
+    number: Any = label if isinstance(label, Real) and not isinstance(label, bool) else None
+    for code, interval in enumerate(intervals):
+        if isinstance(label, str) and label.strip() == str(interval):
+            return code
+        if number is not None and isinstance(interval, pd.Interval) and number in interval:
+            return code
+    return _UNSEEN
+
+
+def _positions_but_for_rounding(numbers: Sequence[Any], levels: Sequence[Any]) -> Sequence[int]:
+    """Return the positions of the levels that numbers equal but for rounding."""
+    position = {
+        float(level): code
+        for code, level in enumerate(levels)
+        if isinstance(level, float) or (type(level) is int and abs(level) < 2**53)
+    }
+    if not position or not numbers:
+        return [_UNSEEN] * len(numbers)
+    known = pd.Index(sorted(position), dtype=np.float64)
+    nearest = known.get_indexer(
+        pd.Index(numbers), method="nearest", tolerance=rounding_of_numbers(known)
+    )
+    return [position[known[place]] if place >= 0 else _UNSEEN for place in nearest.tolist()]
+
+
+def rounding_of_numbers(levels: Iterable[float]) -> float:
+    """Return by how much a number may differ from one of these levels because of its type.
+
+    It is the rounding of float32, but at most a thousandth of the smallest gap.
+    """
+    known = np.unique(list(levels))
+    gap = float(np.diff(known).min(initial=np.inf))
+    return min(gap / 1000, float(np.abs(known).max()) * 2.0**-23)
+
+
+def united_levels(
+    name: Hashable, known: tuple[Hashable, ...], more: Iterable[Hashable]
+) -> tuple[Hashable, ...]:
+    """Return the levels of a column, then further ones of other data; "(missing)" stays last."""
+    strange = [label for label in more if label not in known]
+    in_other_type = [label for label in strange if _differ_only_in_type([label], known)]
+    if in_other_type or (strange and _are_numbers_for_text(strange, known)):
+        message = _unknown_labels_message(in_other_type or strange, known, REFIT)
+        raise ValueError(f"column {shown(name)}: {message}")
+    return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
+
+
+def _has_other_type(
+    strange: Sequence[Hashable], known: Sequence[Hashable], *, all_of: bool
+) -> bool:
+    """Whether a column without known labels is of another type, which is an error with any option.
+
+    Labels that are treated as missing must all differ from known ones only in
+    type, because each can be a mistake by itself. Of labels that are merged
+    with rare ones, most are unknown in any case.
+    """
+    found = [_differ_only_in_type([label], known) for label in strange]
+    return (all(found) if all_of else any(found)) or _are_numbers_for_text(strange, known)
+
+
+def _differ_only_in_type(strange: Iterable[Hashable], known: Iterable[Hashable]) -> bool:
+    """Whether all labels differ from known ones only in type, or by the .0 of whole floats."""
+    known_texts = {str(label).removesuffix(".0") for label in known}
+    return all(str(label).removesuffix(".0") in known_texts for label in strange)
+
+
+def _are_numbers_for_text(strange: Iterable[Hashable], known: Sequence[Hashable]) -> bool:
+    """Whether labels are numbers, but text in training, as the intervals of a discretizer are."""
+    is_text = len(known) > 0 and all(isinstance(label, str) for label in known)
+    return is_text and all(isinstance(label, Real) for label in strange)
+
+
+def _unknown_labels_message(
+    strange: Sequence[Hashable], known: tuple[Hashable, ...], remedy: str
+) -> str:
+    if _differ_only_in_type(strange, known):
+        remedy = (
+            f"{_difference_in_words(strange, known)} Convert the column, with "
+            f"{_conversion_code(strange, known)}."
+        )
+    elif _are_numbers_for_text(strange, known):
+        remedy = f"{_difference_in_words(strange, known)} Convert the column."
+        if any(str(label).startswith("(") for label in known):  # intervals
+            remedy = "Apply the discretizer that discretize returned in training, or convert it."
+    return f"{listed(strange, most=8)} not among the levels of the model, {listed(known)}. {remedy}"
+
+
+def _difference_in_words(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
+    here, there = type(strange[0]).__name__, type(known[0]).__name__
+    if here != there:
+        return f"They are of type {here} here and {there} in the model."
+    return "They differ only by .0, as in a column with missing values."
+
+
+def _conversion_code(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
+    """Return code that converts labels that differ from known ones only in type, or by .0."""
+    if isinstance(known[0], bool):
+        return "column.map({'True': True, 'False': False})"
+    if not isinstance(known[0], str):
+        return "pd.to_numeric(column)"
+    if all(str(label).removesuffix(".0").isdecimal() for label in strange):
+        code = "pd.to_numeric(column).astype('Int64').astype('string')"
+        written = {str(label).removesuffix(".0") for label in strange} <= set(known)
+        return code if written else f"{code} + '.0'"
+    return "column.map(str, na_action='ignore')"
+
+
+def warn_of_unseen_labels(
+    name: Hashable,
+    codes: Codes,
+    old: tuple[Hashable, ...],
+    is_unseen: Mask,
+    levels: tuple[Hashable, ...],
+    *,
+    merged: Hashable = None,
+) -> None:
+    """Warn if more than a tenth of the known values are not among the levels, or some are alike.
+
+    The ``codes`` of the rows refer to the ``old`` labels. Of labels that are
+    ``merged`` into one, which include rare ones, only those that read like a
+    level matter. Measurements in a few rows need not occur among a few numbers.
+    """
+    levels = levels[:-1] if levels[-1:] == (MISSING,) else levels
+    counts = np.bincount(codes[is_unseen], minlength=len(old))
+    strange = {old[code]: int(counts[code]) for code in np.flatnonzero(counts).tolist()}
+    read = _levels_by_reading(levels, tuple(map(type, levels)))
+    alike = [label for label in strange if label_as_read(label) in read]
+    n_known, n_unseen = int(np.count_nonzero(codes >= 0)), sum(strange.values())
+    if not alike:
+        are_numbers = all(isinstance(label, int | float) for label in (*strange, *levels))
+        is_usual = n_unseen <= USUAL_SHARE * n_known or (are_numbers and n_known < len(levels))
+        if merged is not None or is_usual:
+            return
+    n_told = sum(strange[label] for label in alike) if merged is not None else n_unseen
+    example = max(alike or strange, key=strange.__getitem__)
+    fate = "treated as missing" if merged is None else f"merged into {shown(merged)}"
+    if alike:
+        level = shown(read[label_as_read(example)])
+        hint = f"{shown(example)} reads like the level {level}. Write both in the same way."
+    else:
+        nearest = _nearest_level(example, levels)
+        hint = f"The nearest level is {shown(nearest[0])}." if nearest else ""
+        hint = f"{hint} The levels are {listed(levels)}.".lstrip()
+    warn(
+        f"column {shown(name)}: {share_of_known_values(n_told, n_known)}, such as "
+        f"{shown(example)}, are not among the levels of the model and are {fate}. {hint}"
+    )
+
+
+def _nearest_level(label: Hashable, levels: Sequence[Hashable]) -> list[Any]:
+    """Return the nearest of levels that are numbers, or a similar text, if any."""
+    numbers: list[Any] = [level for level in levels if isinstance(level, Real)]
+    if isinstance(label, Real) and numbers:
+        number: Any = label
+        return [min(numbers, key=lambda level: abs(level - number))]
+    return similar_names(label, levels)[:1]
+
+
+@lru_cache(maxsize=64)
+def _levels_by_reading(
+    levels: tuple[Hashable, ...], types: tuple[type, ...]
+) -> dict[Hashable, Hashable]:
+    """Return the first of the levels that are read in the same way; equal levels differ in type."""
+    return {label_as_read(level): level for level in reversed(levels)}
+
+
+# Columns of numbers: how they are recognized and read, and whether they are categories.
+
+
+ArrayLike = ExtensionArray | ArrayOf[Any]
+
+# Inferred types of pandas for columns of numbers.
+FLOATS = ("floating", "mixed-integer-float")
+NUMBERS = (*FLOATS, "integer")
+
+MOST_CODES = 10
+"""Maximum number of distinct whole numbers in a column of codes, which stay categories."""
+
+
+_WITH_INTEGERS = ("integer", "mixed-integer-float")
+
+_TYPES = {"f": "floating", "i": "integer", "u": "integer", "b": "boolean"}
+
+
+def is_categorical(dtype: object) -> bool:
+    """Whether values are categories of pandas or of Arrow."""
+    return isinstance(dtype, pd.CategoricalDtype) or is_arrow_dictionary(dtype)
+
+
+def is_arrow_dictionary(dtype: object) -> bool:
+    """Whether values are categories of Arrow, as pandas reads with ``dtype_backend="pyarrow"``."""
+    return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype).startswith("dictionary")
+
+
+def value_type(column: pd.Series[Any] | ArrayLike) -> str:
+    """Return the inferred type of pandas of a column; decimals are numbers like all others."""
+    return column_and_type(column)[1]
+
+
+def column_and_type(column: pd.Series[Any] | ArrayLike) -> tuple[Any, str]:
+    """Return a column with Python numbers in place of decimals, and its type as in `value_type`."""
+    dtype: Any = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return column, type_of_categories(dtype.categories)
+    if is_arrow_dictionary(dtype):
+        return column, "categorical"
+    if isinstance(dtype, pd.StringDtype):
+        return column, "string"
+    kind = _TYPES.get(dtype.kind) or _inferred_type(column)
+    if isinstance(dtype, pd.SparseDtype) and kind == "unknown-array":
+        return column_and_type(np.asarray(column))
+    if kind in _WITH_DECIMALS:
+        column = np.fromiter(map(decimal_as_number, column), dtype=object, count=len(column))
+        kind = _inferred_type(column)
+    if kind == "interval" and all(map(_is_label, pd.Series(column).dropna())):
+        return pd.Categorical(column), "categorical"
+    return column, str(dtype) if kind == "unknown-array" else kind
+
+
+def type_of_categories(categories: pd.Index[Any]) -> str:
+    """Return "categorical", or the inferred type of categories of which some cannot be labels."""
+    is_plain = categories.dtype.kind in "biuf" or isinstance(categories.dtype, pd.StringDtype)
+    if is_plain or all(map(_is_label, categories)):
+        return "categorical"
+    return pd.api.types.infer_dtype(categories)
+
+
+def _is_label(value: object) -> bool:
+    """Whether a value can be a level: text, a number, a tuple, or an interval of numbers."""
+    if isinstance(value, pd.Interval):
+        return isinstance(value.left, Real)
+    return isinstance(value, str | Real | Decimal | tuple) or value is None
+
+
+def _inferred_type(column: pd.Series[Any] | ArrayLike) -> str:
+    values = column if isinstance(column, np.ndarray) else pd.Series(column, dtype=column.dtype)
+    return pd.api.types.infer_dtype(values, skipna=True)
+
+
+_WITH_DECIMALS = ("decimal", "mixed", "mixed-integer")
+"""Inferred types of pandas for columns in which values can be decimals."""
+
+
+def decimal_as_number(value: Any) -> Any:
+    """Return a `decimal.Decimal` as an int, if whole, or a float, NaT as NaN, others unchanged."""
+    if not isinstance(value, Decimal):
+        return np.nan if value is pd.NaT else value
+    if value.is_nan():
+        return np.nan
+    return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
+
+
+def categories_without_decimals(array: pd.Categorical) -> pd.Categorical:
+    """Return categories with Python numbers in place of decimals."""
+    if array.categories.dtype.kind != "O" or isinstance(array.categories.dtype, pd.StringDtype):
+        return array
+    labels = list(map(decimal_as_number, array.categories))
+    if all(map(operator.is_, labels, array.categories)):
+        return array
+    codes, distinct = pd.factorize(pd.Series(labels, dtype=object))
+    recoded = np.append(codes, -1)[array.codes]
+    return pd.Categorical.from_codes(recoded, categories=distinct, ordered=array.ordered)
+
+
+def read_numbers(
+    array: ArrayLike, name: Hashable, argument: str, *, must: bool, kind: str | None = None
+) -> ArrayOf[Any] | None:
+    """Return numbers as floats (large integers as objects); other values raise, or give None.
+
+    Infinite numbers raise, because each is beyond any bound of the training
+    data.
+    """
+    kind = value_type(array) if kind is None else kind
+    if kind in NUMBERS:
+        try:
+            if isinstance(array, np.ndarray) and array.dtype.kind != "O":
+                floats = array.astype(np.float64)
+            else:
+                floats = pd.Series(array).to_numpy(dtype=np.float64, na_value=np.nan)
+        except ArithmeticError as error:
+            raise ValueError(
+                f"{argument}: column {shown(name)} must have numbers up to the largest float, "
+                "1.8e308; got one that cannot be a float. Make it missing, or use logarithms."
+            ) from error
+        check_finite(floats, name, argument)
+        # 2.0**53: above this bound, floats cannot represent every integer
+        if kind in _WITH_INTEGERS and (np.abs(floats) >= 2.0**53).any():
+            exact = np.array(array, dtype=object)
+            exact[np.isnan(floats)] = None
+            return exact
+        return floats
+    if not must:
+        return None
+    if pd.isna(array).all():
+        return np.full(len(array), np.nan)
+    text = next((value for value in array if isinstance(value, str)), None)
+    is_text = text is not None and kind != "categorical"
+    got = f"text such as {shown(text)}" if is_text else f"{kind} values"
+    advice = conversion_advice(kind, NUMERIC, name, array, argument)
+    raise TypeError(f"{argument}: column {shown(name)} must be numeric; got {got}. {advice}")
+
+
+def is_column_name(weights: object) -> TypeGuard[Hashable]:
+    """Whether weights are the name of a column."""
+    return isinstance(weights, str | tuple) or np.ndim(cast("ArrayOf[Any]", weights)) == 0
+
+
+def check_same_index(
+    values: object, index: pd.Index[Any], argument: str, data: str = "dataset"
+) -> None:
+    """Raise a ValueError for a Series or a frame with another index than the data."""
+    if isinstance(values, pd.Series | pd.DataFrame) and not values.index.equals(index):
+        raise ValueError(
+            f"{argument} must have the index of the data; got a {type(values).__name__} with "
+            f"another one. Align it, with {argument}.loc[{data}.index], or pass .to_numpy() if its "
+            "values are in the order of the rows."
+        )
+
+
+def check_not_reordered(y: object, rows: object) -> None:
+    """Raise a ValueError if y has the row labels of a frame X in another order."""
+    if not isinstance(rows, pd.DataFrame) or not isinstance(y, pd.Series | pd.DataFrame):
+        return
+    if len(y) == len(rows) and y.index.isin(rows.index).all() and rows.index.isin(y.index).all():
+        check_same_index(y, rows.index, "y", "X")
+
+
+def check_weights(
+    weights: object, index: pd.Index[Any], argument: str = "weights", data: str = "dataset"
+) -> Array:
+    """Return a weight of 0 or more for each row, or raise."""
+    check_same_index(weights, index, argument, data)
+    numbers = np.asarray(weights)
+    if numbers.dtype.kind not in "biuf":
+        try:  # nullable types of pandas, decimals
+            numbers = pd.Series(numbers, dtype=object).astype(float).to_numpy()
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(must_be(argument, "a number for each row", weights)) from None
+    if numbers.shape != (len(index),):
+        raise ValueError(
+            f"{argument} must be one number for each of {len(index)} rows; got an array of shape "
+            f"{numbers.shape}."
+        )
+    # A copy, because the caller may change the array.
+    floats = numbers.astype(np.float64, copy=True)
+    wrong = ~(np.isfinite(floats) & (floats >= 0))
+    if wrong.any():
+        raise ValueError(
+            f"{argument} must be finite numbers of 0 or more; got {shown(numbers[wrong][0])} in "
+            f"{np.count_nonzero(wrong)} of {len(index)} rows. To ignore a row, give it weight 0."
+        )
+    with np.errstate(over="ignore"):
+        total = float(floats.sum())
+    if not np.isfinite(total):
+        raise ValueError(
+            f"{argument} must have a finite sum; got weights up to {floats.max():g}. "
+            "Divide them by a number."
+        )
+    return floats
+
+
+def as_floats(numbers: ArrayOf[Any]) -> Array:
+    """Return numbers as floats, including integers that floats cannot distinguish."""
+    return numbers if numbers.dtype == np.float64 else numbers.astype(np.float64)
+
+
+def levels_as_floats(name: Hashable, labels: tuple[Any, ...]) -> list[float]:
+    """Return the levels of a column as floats, or raise if they are not numbers."""
+    if any(isinstance(label, bool) or not isinstance(label, Real) for label in labels):
+        raise TypeError(
+            f"column {shown(name)} must hold numbers; got the levels {listed(labels)}. Exclude it "
+            "from numbers, or convert it, for example with pd.to_numeric."
+        )
+    return [float(label) for label in labels]
+
+
+def warn_of_distant_numbers(
+    numbers: Mapping[Hashable, ArrayOf[Any]], ranges: Mapping[Hashable, tuple[float, float]]
+) -> None:
+    """Warn of columns in which many numbers are far from those of the training data.
+
+    A number is far if it lies outside the range of training by more than the
+    width of this range; a column of a single number has no width.
+    """
+    for name in numbers.keys() & ranges.keys():
+        values, (low, high) = as_floats(numbers[name]), ranges[name]
+        width = high - low
+        is_far = (values < low - width) | (values > high + width)
+        n_far = int(np.count_nonzero(is_far))
+        if not n_far or not width:
+            continue
+        n_known = int(np.count_nonzero(~np.isnan(values)))
+        if n_far > USUAL_SHARE * n_known:
+            value = float(values[is_far.argmax()])
+            example = number_as_label(value) if abs(value) < 1e15 else value
+            warn(
+                f"column {shown(name)}: {share_of_known_values(n_far, n_known)}, such as "
+                f"{shown(example)}, are far outside of the range of the training data, "
+                f"{low:.6g} to {high:.6g}. Check their unit."
+            )
+
+
+def labels_if_categories(numbers: ArrayOf[Any]) -> tuple[Any, ...]:
+    """Return the distinct numbers of a column, ascending, if they are categories."""
+    # 100: number of rows that are searched first for too many distinct values
+    if len(pd.unique(numbers[:100])) > MOST_CODES + 1:  # one may be missing
+        return ()
+    values = pd.unique(numbers)
+    labels = tuple(sorted({number_as_label(value) for value in values[~pd.isna(values)].tolist()}))
+    return labels if are_categories(labels) else ()
+
+
+def are_categories(labels: tuple[Any, ...]) -> bool:
+    """Whether numbers are categories: at most two values, or ``MOST_CODES`` whole numbers."""
+    return len(labels) <= 2 or (
+        len(labels) <= MOST_CODES and all(isinstance(x, int) for x in labels)
+    )
+
+
+def number_as_label(number: float) -> int | float:
+    """Return a number as a Python number, a whole number as an int."""
+    try:
+        whole = int(number)
+    except (OverflowError, ValueError):  # infinite, or NaN
+        return float(number)
+    return whole if whole == number else float(number)
+
+
+def labels_and_codes_of_numbers(
+    numbers: ArrayOf[Any], labels: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], Positions]:
+    """Return the given labels, then the numbers not among them, and the code of each number."""
+    codes, values = pd.factorize(numbers)
+    found = [number_as_label(value) for value in values]
+    levels = (*labels, *sorted(set(found).difference(labels)))
+    position = {label: code for code, label in enumerate(levels)}
+    # The last entry stands for missing values.
+    lookup = np.array([*(position[label] for label in found), -1])
+    return levels, lookup[codes]
+
+
+def check_finite(values: Array, name: Hashable, argument: str) -> None:
+    """Raise a ValueError that names a column with infinite numbers."""
+    if np.isinf(values).any():
+        raise ValueError(
+            f"{argument}: column {shown(name)} must have finite numbers; got infinite ones. "
+            f"{MAKE_FINITE}."
+        )
+
+
+MAKE_FINITE = (
+    "Make them missing, with .replace([np.inf, -np.inf], np.nan), or replace them with a finite "
+    "bound"
+)
+"""The remedy for infinite numbers."""
+
+
+def check_exact_integers(numbers: Mapping[Hashable, ArrayOf[Any]]) -> None:
+    """Raise a ValueError that names the columns of integers that floats cannot distinguish."""
+    large = [name for name, values in numbers.items() if values.dtype == object]
+    if large:
+        raise ValueError(
+            f"dataset must have integers below 2**53, which floats represent; got larger ones in "
+            f"{listed(large)}. "
+            "Subtract a number from them or divide them, or make them categories if they are codes."
+        )
+
+
+NUMERIC, CATEGORICAL, EITHER = 0, 1, 2
+"""The expected type of a column, for `conversion_advice`."""
+
+DATES = ("datetime64", "datetime", "date", "period")
+TIMES = (*DATES, "time", "timedelta64", "timedelta")
+
+CONVERSIONS: list[Callable[..., str]] = []
+"""The function that says how to convert a column; the annex that checks data adds it."""
+
+
+def conversion_advice(
+    kind: str, expected: int, name: Hashable, array: ArrayLike, argument: str = "dataset"
+) -> str:
+    """Return a sentence on how to convert a column of another type to numbers, or to categories."""
+    return CONVERSIONS[0](kind, expected, name, array, argument)
+
+
+def check_class_type(column: pd.Series[Any]) -> None:
+    """Raise a TypeError if the class consists of dates or times, or of numbers of type float."""
+    got = f"class_var must be categorical; got {shown(column.name)}, which has"
+    kind = value_type(column)
+    if kind in TIMES:
+        raise TypeError(f"{got} {kind} values. {how_to_label(column.name)}.")
+    if kind in FLOATS and column.notna().any():
+        to = label_dtype(column.dropna())
+        raise TypeError(
+            f"{got} numbers of type float. If they are codes, use .astype('{to}'); if they are "
+            "measurements, bin them with pd.cut."
+        )
+
+
+def how_to_label(name: Hashable) -> str:
+    """Return how to make labels of a class of dates or times."""
+    column = f"dataset[{name!r}]"
+    return f"Make them labels, with {column} = {column}.astype('string')"
+
+
+def label_dtype(numbers: Iterable[Any]) -> str:
+    """Return the type of pandas for labels that are written as numbers of type float."""
+    return "string" if any(number % 1 > 0 for number in numbers) else "Int64"
+
+
+# Data to learn from, of any source, and rows in memory as integer codes and numbers.
+
+
+_PART_ROWS = 2**20
+"""Rows in memory are counted in parts of this size, so that temporary arrays stay small."""
+
+T = TypeVar("T")
+Data = TypeVar("Data", bound="Dataset")
+Read = TypeVar("Read", bound="Countable", covariant=True)
+
+
+class Prepare(Protocol):
+    """Converts raw columns to categories."""
+
+    def read(self, rows: Opened[Dataset], known: Known, named_by: str = "dataset", /) -> Dataset:
+        """Encode the raw columns of a model, which has the ``known`` levels."""
+
+    def prepared_data(self, data: Data, /) -> Data:
+        """Prepare encoded data, unless they are prepared."""
+
+
+class Opened(ABC, Generic[Read]):
+    """Rows to read, of any source, encoded or not: what `open_data` returns.
+
+    Each class reads its own type of data, so that functions need not ask for
+    the type. Rows of an ``Opened[Dataset]`` are in memory, for which the
+    methods are written here; ``OpenedData`` can be partitioned, too.
+    """
+
+    in_parts: ClassVar[bool] = False
+    """Whether rows are partitioned, so that they need not be in memory together."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Sequence[Hashable]:
+        """Names of the columns."""
+
+    @property
+    def types(self) -> Mapping[Hashable, str]:
+        """The types of values by column, as pandas infers them, if the data are a frame."""
+        return EMPTY
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether rows in memory may have numeric columns to discretize."""
+        return False
+
+    @abstractmethod
+    def encode(self, wanted: Columns = ALL) -> Read:
+        """Return at least the given columns, in any order; see `read`."""
+
+    def read(self, wanted: Columns = ALL) -> Read:
+        """Return columns (by default, all) in the given order, coded or as numbers."""
+        data = self.encode(wanted)
+        return data if wanted.names is None else data.select(tuple(dict.fromkeys(wanted.names)))
+
+    def encode_raw(
+        self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
+    ) -> Read:
+        """Encode columns; numeric ones have codes if they have few values or are ``coded``."""
+        return self.encode(Columns(columns))
+
+    def prepared(self, preparation: Prepare, known: Known) -> Opened[Read]:
+        """Return the data with the categories of a model, which has the ``known`` levels."""
+        raw = preparation.read(self.check_in_memory("dataset"), known)
+        return cast("Opened[Read]", preparation.prepared_data(raw))
+
+    def data_and_default_numeric_features(
+        self, features: Sequence[Hashable], targets: Sequence[Hashable]
+    ) -> tuple[Opened[Read], tuple[Hashable, ...]]:
+        """Return the data, encoded if needed, and the features to `discretize` by default."""
+        data: Any = self.encode_raw(targets[0] if targets else None, {*features, *targets}, targets)
+        found = []
+        for name in features:
+            labels = data.schema.levels_of[name]
+            if name in data.numbers and not (labels and are_categories(labels)):
+                found.append(name)
+        return data, tuple(found)
+
+    def with_weights(self, weights: object) -> Read:
+        """Return the encoded data with weights; see `encode`."""
+        data: Any = self.encode()
+        return cast("Read", replace(data, weights=check_weights(weights, data.index)))
+
+    def check_in_memory(self, argument: str) -> Opened[Dataset]:
+        """Return data whose rows are in memory; for others, raise a TypeError with the argument."""
+        if self.in_parts:
+            raise needs_rows_error(argument)
+        return cast("Opened[Dataset]", self)
+
+
+class Countable(Immutable):
+    """Data ready to learn from: coded, in memory or counted where they are, as by a database.
+
+    `Dataset` describes the members.
+
+    Prepared training data have features, then the target variables.
+    """
+
+    in_parts: ClassVar[bool] = False
+
+    if TYPE_CHECKING:  # read-only for callers; fields or properties of subclasses
+
+        @property
+        def schema(self) -> Schema: ...
+        @property
+        def size(self) -> float: ...
+        @property
+        def incomplete(self) -> Mask: ...
+        @property
+        def is_weighted(self) -> bool: ...
+        @property
+        def n_positive_and_fractional(self) -> tuple[int, int]: ...
+        def __len__(self) -> int: ...
+        def sum_over_parts(self, count: Callable[[Dataset], T]) -> T: ...
+        def sum_from_source_or_parts(self, count: Callable[[Any], T]) -> T: ...
+        def select(self, columns: Sequence[Hashable]) -> Self: ...
+        def family_codes_and_weights(
+            self, families: Sequence[Sequence[int]]
+        ) -> Iterable[tuple[ArrayOf[Any], Array | None]]: ...
+        def coded_by_schema(self, schema: Schema) -> Countable: ...
+        def rows_with_known(self, column: Hashable) -> Self: ...
+        def with_missing_level(self, columns: Collection[Hashable]) -> Self: ...
+        def level_weights(self, name: Hashable) -> Array: ...
+
+    numbers: Mapping[Hashable, ArrayOf[Any]] = EMPTY
+    targets: tuple[Hashable, ...] = ()
+    order: tuple[Hashable, ...] = ()
+    """The columns in their original order, if the data are prepared."""
+
+    def with_positive_weights(self) -> Self:
+        """Return the rows of positive weight; others add nothing to sums over partitioned data."""
+        return self
+
+    def tables_from_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
+        """Return the tables of families if the source of rows counts them, as a database can."""
+        return None
+
+    @cached_property
+    def columns(self) -> tuple[Hashable, ...]:
+        """Names of the columns."""
+        return self.schema.columns
+
+    @cached_property
+    def levels(self) -> Levels:
+        """The labels of each column; code ``k`` stands for label ``k``."""
+        return self.schema.levels
+
+    @cached_property
+    def cards(self) -> tuple[int, ...]:
+        """Number of levels of each column."""
+        return self.schema.cards
+
+    @cached_property
+    def positions(self) -> dict[Hashable, int]:
+        """Position of each column by name."""
+        return self.schema.positions
+
+    @property
+    def class_var(self) -> Hashable:
+        """The name of the only target."""
+        [name] = self.targets
+        return name
+
+    @cached_property
+    def features(self) -> tuple[Hashable, ...]:
+        """All columns but the targets, which are the last."""
+        return self.columns[: len(self.columns) - len(self.targets)]
+
+    @property
+    def in_original_column_order(self) -> Countable:
+        """The same rows, with the columns in their original order."""
+        return self.select(self.order)
+
+    @property
+    def codings(self) -> Iterable[Countable]:
+        """The codings over whose rows statistics of pairs are averaged; a Dataset has one."""
+        return (self,)
+
+
+OpenedData: TypeAlias = Opened[Countable]
+"""Opened data of any source, with rows in memory or partitioned."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Countable, Opened["Dataset"]):
+    """Categorical data as integer codes, from `encode`, accepted like a frame.
+
+    Attributes
+    ----------
+    schema : Schema
+        Names and levels of the columns.
+    codes : (columns, rows) array of signed integers
+        In the smallest type for the numbers of levels; -1 is missing.
+    index : pandas.Index
+        Row labels of the data frame.
+    weights : (rows,) array or None
+        Weight of each row, 0 or more; None if each row counts once.
+    numbers : mapping
+        The values of numeric columns, NaN if missing. They have no levels, and
+        codes of -1, unless they are coded.
+    cases : (rows,) array of integers or None
+        The number of the case of each row, which is held out as a whole. If
+        None, each unit of weight is a case.
+    given : int
+        The number of rows if each row is a case because weights have fractions;
+        if not, 0.
+    unsaid : (columns, rows) array of bool or None
+        Which of the missing values are unknown, because a record omits them.
+
+    Examples
+    --------
+    >>> from bnclassify import encode, load_car
+    >>> data = encode(load_car())
+    >>> data
+    Dataset: 1728 rows, 7 columns, 0 missing values
+    >>> data.schema.levels[-1], data.codes[-1, :3].tolist()
+    (('unacc', 'acc', 'good', 'vgood'), [0, 0, 0])
+    """
+
+    schema: Schema
+    codes: Codes
+    index: pd.Index[Any]
+    weights: Array | None = None
+    numbers: Mapping[Hashable, ArrayOf[Any]] = field(default_factory=dict)
+    cases: Positions | None = None
+    given: int = 0
+    unsaid: Mask | None = None
+
+    def __len__(self) -> int:
+        return self.codes.shape[1]
+
+    def encode(self, wanted: Columns = ALL) -> Self:
+        wanted.check_names_of_columns(self.columns)
+        return self.columns_as_numbers([name for name in wanted.numeric if name in self.positions])
+
+    def __repr__(self) -> str:
+        raw = {name for name in self.numbers if not self.levels[self.positions[name]]}
+        missing = int(np.count_nonzero(self.codes < 0)) - len(raw) * len(self)
+        missing += sum(int(np.isnan(as_floats(self.numbers[name])).sum()) for name in raw)
+        counted = f"{self.size:,.0f}" if self.size == round(self.size) else f"{self.size:,g}"
+        weighed = f" that count {counted}" if self.is_weighted else ""
+        return (
+            f"Dataset: {len(self)} rows{weighed}, {len(self.columns)} columns, "
+            f"{missing} missing values"
+        )
+
+    @property
+    def has_numbers(self) -> bool:
+        return bool(self.numbers)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights, so that counts may be fractions."""
+        return self.weights is not None
+
+    @property
+    def row_weights(self) -> Array:
+        """The weight of each row, 1 without weights."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @property
+    def n_positive_and_fractional(self) -> tuple[int, int]:
+        """Number of positive weights, and of weights that are not whole numbers."""
+        weights = self.row_weights
+        return int(np.count_nonzero(weights)), int(np.count_nonzero(weights % 1))
+
+    @cached_property
+    def size(self) -> float:
+        """Sum of the weights; without weights, the number of rows."""
+        return len(self) if self.weights is None else float(self.weights.sum())
+
+    @cached_property
+    def incomplete(self) -> Mask:
+        """Which columns have a missing value."""
+        incomplete: Mask = self.codes.min(axis=1, initial=0) < 0
+        make_read_only(incomplete)
+        return incomplete
+
+    @property
+    def held_out_weights(self) -> Array:
+        """The weight of each row that is held out with it: all if rows have cases, or at most 1."""
+        weights = self.row_weights
+        return weights if self.cases is not None else np.minimum(weights, 1.0)
+
+    def sum_over_parts(self, count: Callable[[Dataset], T]) -> T:
+        """Return the sum of the results of a function for each part of the rows.
+
+        The results are numbers, arrays, or tuples, lists and dicts of them, of
+        the same shape for all parts.
+        """
+        if len(self) <= _PART_ROWS:
+            return count(self)
+        parts = map(self.take_rows, slices(len(self), most=_PART_ROWS))
+        return sum_nested(map(count, parts))
+
+    sum_from_source_or_parts = sum_over_parts
+
+    def level_weights(self, name: Hashable) -> Array:
+        """Return the weight of each label of a column."""
+        codes: Codes = self.codes[self.positions[name]]
+        n_codes = len(self.schema.levels_of[name]) + 1
+        return np.bincount(codes.astype(np.intp) + 1, self.weights, n_codes)[1:].astype(np.float64)
+
+    def family_codes_and_weights(
+        self, families: Sequence[Sequence[int]]
+    ) -> Iterable[tuple[ArrayOf[Any], Array | None]]:
+        """Yield codes of families, (columns, rows), and weights; a source can merge equal rows."""
+        return ((self.codes[list(family)], self.weights) for family in families)
+
+    def take_rows(self, rows: Positions | Mask | Slice) -> Self:
+        """Return rows by position, by a mask or by a slice, with the levels unchanged."""
+        if isinstance(rows, slice):
+            codes = self.codes[:, rows]
+        else:
+            rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+            codes = self.codes.take(rows, axis=1)
+        return replace(
+            self,
+            codes=codes,
+            index=self.index[rows],
+            weights=weights_at(self.weights, rows),
+            numbers={name: values[rows] for name, values in self.numbers.items()},
+            cases=None if self.cases is None else self.cases[rows],
+            unsaid=None if self.unsaid is None else self.unsaid[:, rows],
+        )
+
+    def rows_with_known(self, column: Hashable) -> Self:
+        """Return the rows in which a column is known; all rows if it is None."""
+        if column is None:
+            return self
+        known: Mask = self.codes[self.positions[column]] >= 0
+        return self if known.all() else self.take_rows(known)
+
+    def select(self, columns: Sequence[Hashable]) -> Self:
+        """Return some of the columns in this order, without a copy if they are adjacent."""
+        if tuple(columns) == self.columns:
+            return self
+        where = [self.positions[column] for column in columns]
+        return replace(
+            self,
+            schema=self.schema.select(columns),
+            codes=codes_of_columns(self.codes, where),
+            numbers={name: values for name, values in self.numbers.items() if name in columns},
+            unsaid=None if self.unsaid is None else self.unsaid[where],
+        )
+
+    def with_unknown_columns_added(self, other: Dataset) -> Dataset:
+        """Return the data with the columns of another row, whose values are unknown in all rows."""
+        side = other.take_rows(np.zeros(len(self), dtype=np.intp))
+        schema = Schema((*self.columns, *side.columns), (*self.levels, *side.levels))
+        codes = np.concatenate([self.codes, side.codes.astype(self.codes.dtype)])
+        unknown = np.concatenate([self._unknown_mask, np.ones(side.codes.shape, dtype=bool)])
+        numbers = {**self.numbers, **side.numbers}
+        return Dataset(schema, codes, self.index, self.weights, numbers, unsaid=unknown)
+
+    def with_unknown_columns(self, names: Sequence[Hashable]) -> Self:
+        """Return the data in which the values of these columns, all missing, are unknown."""
+        if not names:
+            return self
+        unknown = self._unknown_mask.copy()
+        unknown[[self.positions[name] for name in names]] = True
+        return replace(self, unsaid=unknown)
+
+    @property
+    def _unknown_mask(self) -> Mask:
+        """Which values are unknown, (columns, rows)."""
+        return np.zeros(self.codes.shape, dtype=bool) if self.unsaid is None else self.unsaid
+
+    def split_off_column(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
+        """Return the data without a column, and its numbers or codes, NaN where missing."""
+        codes: Codes = self.codes[self.positions[column]]
+        values: ArrayOf[Any] = self.numbers.get(column, np.where(codes < 0, np.nan, codes))
+        return self.select([name for name in self.columns if name != column]), values
+
+    def with_codes(self, coded: Mapping[Hashable, tuple[tuple[Any, ...], ArrayOf[Any]]]) -> Self:
+        """Return the data with these levels and codes of columns, which keep their numbers."""
+        if not coded:
+            return self
+        schema = self.schema.with_levels({name: labels for name, (labels, _) in coded.items()})
+        codes = np.empty(self.codes.shape, dtype=code_type(max(schema.cards)))
+        for row, name, old in zip(codes, self.columns, self.codes, strict=True):
+            row[:] = coded[name][1] if name in coded else old
+        return replace(self, schema=schema, codes=codes)
+
+    def columns_as_numbers(self, columns: Iterable[Hashable]) -> Self:
+        """Return the data with some columns as numbers, without codes; columns of text raise."""
+        levels_of = self.schema.levels_of
+        chosen = [name for name in columns if levels_of[name] or name not in self.numbers]
+        if not chosen:
+            return self
+        numbers, no_codes = dict(self.numbers), np.full(len(self), -1)
+        for name in chosen:
+            if name in numbers:
+                numbers[name] = as_floats(numbers[name])
+            else:
+                labels = np.array([*levels_as_floats(name, levels_of[name]), np.nan])
+                numbers[name] = labels[self.codes[self.positions[name]]]
+        data = self.with_codes(dict.fromkeys(chosen, ((), no_codes)))
+        return replace(data, numbers=numbers)
+
+    def coded_by_distinct_values(self, columns: Collection[Hashable]) -> Self:
+        """Return the data with the numbers of some columns coded by their distinct values."""
+        coded: dict[Hashable, tuple[tuple[Any, ...], Positions]] = {}
+        for name in columns:
+            codes, values = pd.factorize(as_floats(self.numbers[name]))
+            coded[name] = tuple(values.tolist()), codes
+        return self.with_codes(coded)
+
+    def with_missing_level(self, columns: Collection[Hashable]) -> Self:
+        """Return the data with missing values of some columns as their last level."""
+        chosen = [name for name in self.columns if name in columns]
+        levels = self.schema.with_missing_level(columns).select(chosen).levels
+        codes = codes_by_levels(self, chosen, levels)
+        return self.with_codes(dict(zip(chosen, zip(levels, codes, strict=True), strict=True)))
+
+    def coded_by_schema(self, schema: Schema) -> Dataset:
+        """Return the columns of a schema, coded by its levels."""
+        codes = codes_by_levels(self, schema.columns, schema.levels)
+        numbers = {name: self.numbers[name] for name in schema.columns if name in self.numbers}
+        return Dataset(schema, codes, self.index, self.weights, numbers, self.cases, self.given)
+
+    def with_positive_weights(self) -> Self:
+        """Return the rows with a positive weight."""
+        are_positive = self.weights is None or self.weights.all()
+        return self if are_positive else self.take_rows(self.row_weights > 0)
+
+
+def codes_of_columns(codes: Codes, where: list[int]) -> Codes:
+    """Select columns by position, without a copy if they are adjacent."""
+    first = where[0] if where else 0
+    adjacent = slice(first, first + len(where))
+    return codes[adjacent] if where == list(range(first, adjacent.stop)) else codes[where]
+
+
+def codes_of_class(data: Dataset, class_var: Hashable, levels: tuple[Hashable, ...]) -> Codes:
+    """Return the codes of the class in data to evaluate a model on; every row must have one."""
+    classes: Codes = codes_by_levels(data, (class_var,), (levels,))[0]
+    unknown = int(np.count_nonzero(classes < 0))
+    if unknown:
+        raise ValueError(
+            f"dataset: {unknown} of {len(data)} rows have no class {shown(class_var)}. Drop them, "
+            f"for example with .dropna(subset=[{shown(class_var)}])."
+        )
+    return classes
+
+
+def codes_by_levels(
+    data: Dataset, columns: Sequence[Hashable], levels: Levels, *, unseen: str | None = None
+) -> Codes:
+    """Return (columns, rows) codes by other levels, matched by label; unseen are -1 or raise."""
+    positions, old_levels = data.positions, data.levels
+    where = [positions[name] for name in columns]
+    codes = codes_of_columns(data.codes, where)
+    pairs = zip(where, levels, strict=True)
+    same = [old_levels[i] == new and new[-1:] != (MISSING,) for i, new in pairs]
+    if all(same):
+        return codes
+    longest = max(len(labels) for labels in levels)
+    matched = np.empty(codes.shape, dtype=np.promote_types(codes.dtype, code_type(longest)))
+    code = -1 if unseen == "missing" else None
+    advice = REFIT if unseen is None else TREAT_AS_MISSING
+    old: Codes
+    for k, (old, i, labels) in enumerate(zip(codes, where, levels, strict=True)):
+        known, name = old_levels[i], columns[k]
+        row = old if same[k] else recode_column(old, known, labels, name, code, advice)
+        matched[k] = row
+        is_unseen: Mask = (row < 0) & (old >= 0)
+        if code is not None and is_unseen.any():
+            warn_of_unseen_labels(name, old, known, is_unseen, labels)
+    return matched

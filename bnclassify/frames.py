@@ -1,0 +1,1344 @@
+"""The entrance: a table of any library or source is opened, checked and encoded.
+
+A public function calls `open_data` once, with a DataFrame, a Dataset, records,
+a frame of polars or Arrow, or rows in parts. The result, `Opened`, knows its
+columns and encodes those that are asked for. A learner calls
+`prepare_training_data` or `read_training`, which check the class and the
+features, ignore rows without a class, and warn of suspicious columns. Arguments
+about columns are checked here and nowhere later. `encode` does the work of this
+chapter once for many calls. The warnings themselves are found by the annex
+`check`, and sources in parts are opened by the annex `parts`; both add their
+functions to the lists that this chapter calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import compress
+from operator import attrgetter
+from os import PathLike
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
+from weakref import ref
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_extension_array_dtype
+
+from .dataset import (
+    ALL,
+    CATEGORICAL,
+    EITHER,
+    FLOATS,
+    MISSING,
+    ArrayLike,
+    Columns,
+    Countable,
+    Dataset,
+    Known,
+    Opened,
+    OpenedData,
+    Prepare,
+    Schema,
+    categories_without_decimals,
+    check_same_index,
+    check_weights,
+    column_and_type,
+    conversion_advice,
+    decimal_as_number,
+    is_arrow_dictionary,
+    is_column_name,
+    labels_and_codes_of_numbers,
+    labels_if_categories,
+    read_numbers,
+    type_of_categories,
+    value_type,
+)
+from .tools.arrays import Array, ArrayOf, Mask, Positions, code_type
+from .tools.calls import with_call_advice
+from .tools.checks import (
+    Flag,
+    Names,
+    OneOf,
+    Optional,
+    check_column_name,
+    check_columns,
+    check_feature_names,
+    must_be,
+)
+from .tools.immutable import EMPTY, cached_property
+from .tools.messages import (
+    did_you_mean,
+    listed,
+    no_labels_error,
+    repeated_items,
+    shorten_text,
+    shown,
+    to_python_scalar,
+    warn,
+)
+
+# Frames of other libraries, such as polars and Arrow, as pandas, and results in their type.
+
+
+_OWN = (pd.DataFrame, pd.Series, Mapping, np.ndarray, list, tuple, str)
+
+_MODULES = (
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "_duckdb",
+    "ibis",
+    "pyspark",
+    "sqlframe",
+    "modin",
+    "cudf",
+)
+"""Libraries with frames, of which some do not have the interface of Arrow."""
+
+
+class AnyFrame(Protocol):
+    """A data frame of any library, as type checkers see it."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns or their names."""
+
+
+class Foreign(Protocol):
+    """An object of another library, as a column of ibis or narwhals; its methods return others."""
+
+    def __getattr__(self, name: str, /) -> Foreign: ...
+    def __call__(self, *arguments: object, **named: object) -> Foreign: ...
+    def __getitem__(self, at: object, /) -> Foreign: ...
+    def __setitem__(self, at: object, value: object, /) -> None: ...
+    def __iter__(self) -> Iterator[Foreign]: ...
+    def __len__(self) -> int: ...
+    def __hash__(self) -> int: ...
+    def __mul__(self, other: object, /) -> Foreign: ...
+    def __sub__(self, other: object, /) -> Foreign: ...
+    def __and__(self, other: object, /) -> Foreign: ...
+    def __ge__(self, other: object, /) -> Foreign: ...
+    def __gt__(self, other: object, /) -> Foreign: ...
+    def __le__(self, other: object, /) -> Foreign: ...
+    def __lt__(self, other: object, /) -> Foreign: ...
+
+
+def foreign_to_pandas(data: Any) -> Any:
+    """Return another library's data frame or Series as one of pandas, and other data unchanged."""
+    if not is_foreign(data):
+        return data
+    opened = _opened_by_narwhals(data)
+    if not hasattr(opened, "implementation"):  # such as an array of Arrow
+        return data
+    if hasattr(opened, "collect"):
+        opened = opened.collect()
+    if hasattr(opened, "columns"):
+        columns = {str(name): _column_for_pandas(opened[name]) for name in opened.columns}
+        return pd.DataFrame(columns, index=pd.RangeIndex(len(opened)))
+    return pd.Series(cast("ArrayOf[Any]", _column_for_pandas(opened)), name=str(opened.name))
+
+
+def in_library_of(given: object, answer: pd.Series[Any] | pd.DataFrame) -> Any:
+    """Return a Series or data frame of pandas in the library of the data that were given."""
+    if not is_foreign(given):
+        return answer
+    import narwhals.stable.v2 as nw
+
+    own = _opened_by_narwhals(given).implementation
+    is_lazy = own.is_spark_like() or own.is_duckdb() or own.is_ibis()
+    backend: Foreign = nw.Implementation.PYARROW if is_lazy else own
+    if isinstance(answer, pd.Series):
+        return nw.new_series(
+            str(answer.name), *_values_and_type(answer), backend=backend
+        ).to_native()
+    names = [
+        "_".join(map(str, name if isinstance(name, tuple) else (name,))) for name in answer.columns
+    ]
+    if len(set(names)) < len(names):
+        raise ValueError(
+            "newdata must be a pandas DataFrame if columns of the result have the same name as "
+            f"text; got {type(given).__name__} and the names {listed(names)}. Convert it "
+            "with .to_pandas()."
+        )
+    values, types = zip(*[_values_and_type(column) for _, column in answer.items()], strict=True)
+    schema = dict(zip(names, types, strict=True))
+    return nw.from_dict(dict(zip(names, values, strict=True)), schema, backend=backend).to_native()
+
+
+def is_dask(data: object) -> bool:
+    """Whether data is a Dask DataFrame, found without importing Dask."""
+    return type(data).__module__.partition(".")[0] == "dask" and type(data).__name__ == "DataFrame"
+
+
+def dask_frame_of(data: object) -> Any:
+    """Return the Dask DataFrame, also of encoded data that stay there; None for other data."""
+    frame = data if is_dask(data) else getattr(data, "dask_frame", None)
+    return frame if is_dask(frame) else None
+
+
+def is_foreign(data: object) -> bool:
+    """Whether data may be a frame or a column of another library."""
+    if isinstance(data, _OWN):
+        return False
+    return (
+        hasattr(data, "__arrow_c_stream__") or type(data).__module__.partition(".")[0] in _MODULES
+    )
+
+
+def _opened_by_narwhals(data: object) -> Foreign:
+    """Return a frame or Series wrapped by narwhals, from any object with Arrow's interface."""
+    try:
+        import narwhals.stable.v2 as nw
+    except ImportError:
+        name = f"{type(data).__module__.partition('.')[0]}.{type(data).__name__}"
+        raise ImportError(
+            f"Data of type {name} require narwhals, which is not installed. Run pip install "
+            "narwhals, or convert them to a pandas DataFrame."
+        ) from None
+    opened: Foreign = nw.from_native(data, allow_series=True, pass_through=True)
+    if opened is data and hasattr(data, "__arrow_c_stream__"):
+        opened = nw.from_arrow(data, backend="pyarrow")
+    return opened
+
+
+def _column_for_pandas(series: Foreign) -> object:
+    """Return a column as pandas has it: integers and bools with missing values are nullable."""
+    dtype, implementation = series.dtype, series.implementation
+    if implementation.is_pandas_like():
+        return series.to_pandas().array
+    if implementation.is_pyarrow() and str(dtype) == "Categorical":
+        return categories_of_arrow(series.to_native())
+    if dtype.is_float():
+        return series.to_numpy()
+    if not (dtype.is_integer() or str(dtype) == "Boolean") or str(dtype) in _WIDE:
+        values = pd.Series(list(series.to_list()), dtype=object)
+        categories = getattr(dtype, "categories", None)
+        return values.array if categories is None else pd.Categorical(values, list(categories))
+    filled = np.array(series.fill_null(0 if dtype.is_integer() else False).to_numpy())
+    missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
+    if not missing.any():
+        return filled
+    return (pd.arrays.IntegerArray if dtype.is_integer() else pd.arrays.BooleanArray)(
+        filled, missing
+    )
+
+
+def categories_of_arrow(chunked: Foreign) -> pd.Categorical:
+    """Return categories of Arrow, whose dictionary may repeat a label, as those of pandas."""
+    labels = chunked.unify_dictionaries().combine_chunks().dictionary.to_pylist()
+    known = dict.fromkeys(label for label in labels if label is not None)
+    return pd.Categorical(
+        list(chunked.to_pylist()), list(known), ordered=bool(chunked.type.ordered)
+    )
+
+
+def _values_and_type(column: pd.Series[Any]) -> tuple[object, Foreign]:
+    """Return numbers or labels and their type; other labels as text, missing ones as None."""
+    import narwhals.stable.v2 as nw
+
+    if column.dtype.kind == "f":
+        return column.to_numpy(), nw.Float64()
+    labels = column.astype(object).where(column.notna(), None)
+    types: dict[str, Foreign] = {"integer": nw.Int64(), "boolean": nw.Boolean()}
+    kind = pd.api.types.infer_dtype(column.cat.categories)
+    if kind in types:
+        return labels.tolist(), types[kind]
+    return [None if label is None else str(label) for label in labels], nw.String()
+
+
+_WIDE = ("Int128", "UInt128")
+"""Types of integers that NumPy does not know."""
+
+
+# Records, rows of which each is a dict or a Series, before encoding.
+
+
+Row: TypeAlias = "pd.Series[Any] | Mapping[Any, Any]"
+
+
+@dataclass(frozen=True)
+class Records(Opened[Dataset]):
+    """Rows of which each is a dict or a Series; the values that a record omits are unknown."""
+
+    rows: Sequence[Row]
+    argument: str
+
+    @property
+    def columns(self) -> Sequence[Hashable]:
+        """The names of the values of the records."""
+        return list(dict.fromkeys(name for row in self.rows for name, _ in row.items()))
+
+    def encode(self, wanted: Columns = ALL) -> Dataset:
+        """Encode columns, whose levels are their values; what a record omits is unknown."""
+        names = tuple(self.columns if wanted.names is None else wanted.names)
+        rows, argument, numeric = self.rows, self.argument, wanted.numeric_by_name()
+        records = [_values_by_name(row, argument) for row in rows]
+        for number, (row, record) in enumerate(zip(rows, records, strict=True)):
+            is_column = isinstance(row, pd.Series) and row.name in names
+            place = argument if len(rows) == 1 else f"{argument}[{number}]"
+            _check_record(record, names, place, _IS_COLUMN if is_column else "")
+            _warn_of_misspelled(record, names, argument)
+        numbers, levels = {}, []
+        codes = np.full((len(names), len(rows)), -1, dtype=code_type(len(rows)))
+        for column, name in zip(codes, names, strict=True):
+            values = [record.get(name) for record in records]
+            if numeric.get(name):
+                _check_no_text_or_flags(values, name, argument, rows)
+            labels = dict.fromkeys(value for value in values if not is_missing(value))
+            if name in numeric:
+                read = read_numbers(_as_array(values), name, argument, must=numeric[name])
+                if read is not None:
+                    numbers[name], labels = read, {}
+            position = {label: code for code, label in enumerate(labels)}
+            column[:] = [position.get(value, -1) for value in values]
+            levels.append(tuple(labels))
+        absent = [[name not in record for record in records] for name in names]
+        is_absent = np.array(absent, dtype=bool).reshape(codes.shape)
+        unknown = is_absent if is_absent.any() else None
+        schema = Schema(names, tuple(levels))
+        return Dataset(schema, codes, _index_of_records(rows), numbers=numbers, unsaid=unknown)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The records as a data frame."""
+        rows = [_values_by_name(row, self.argument) for row in self.rows]
+        for row in rows:
+            _check_scalar(row, row, self.argument)
+        columns = [_values_as_series([row.get(name) for row in rows]) for name in self.columns]
+        frame = pd.DataFrame(dict(enumerate(columns))).set_axis(_index_of_records(self.rows))
+        return frame.set_axis(pd.Index(self.columns, tupleize_cols=False), axis="columns")
+
+
+def _check_no_text_or_flags(
+    values: Sequence[Any], name: Hashable, argument: str, rows: Sequence[Row]
+) -> None:
+    """Raise a TypeError if a value that must be a number is a text or a bool."""
+    column = f"{argument}: column {shown(name)}"
+    text = next((value for value in values if isinstance(value, str)), None)
+    if text is not None:
+        advice = "Write numbers without quotes, with a decimal point."
+        if any(isinstance(row, pd.Series) for row in rows):
+            advice = "Convert the column of its table first, with pd.to_numeric."
+        raise TypeError(f"{column} must be numeric; got text such as {shown(text)}. {advice}")
+    flag = next((value for value in values if isinstance(value, bool | np.bool_)), None)
+    if flag is not None:
+        raise TypeError(must_be(column, "numeric", flag, "Write it as a number."))
+
+
+_IS_COLUMN = "A Series is one row. Convert a column, with its to_frame()."
+
+
+def _check_record(
+    record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str, advice: str
+) -> None:
+    """Raise unless a record has some of the names, with one value each."""
+    absent = [name for name in names if name not in record]
+    if absent and len(absent) == len(names):
+        hints = [
+            advice,
+            *(did_you_mean(key, names) for key in record),
+            f"The model has {listed(names, most=20)}.",
+        ]
+        nothing = " If all values are unknown, pass their names as unknown."
+        raise KeyError(
+            f"{argument} must have a value of at least one variable of the model; got "
+            f"{listed(record, most=8)}. {next(filter(None, hints))}"
+            f"{nothing if argument in ('newdata', 'row') and not record else ''}"
+        )
+    _check_scalar(record, [name for name in names if name in record], argument)
+
+
+def _warn_of_misspelled(
+    record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str
+) -> None:
+    """Warn of keys of a record that resemble names without a value."""
+    absent = [name for name in names if name not in record]
+    for key in record if absent else ():
+        similar = did_you_mean(key, absent) if key not in names else ""
+        if similar:
+            warn(
+                f"{argument}: {shown(key)} is not a variable of the model and is ignored. {similar}"
+            )
+
+
+def _as_array(values: list[Any]) -> ArrayOf[Any]:
+    """Return values as an array, without pandas, whose objects take long for a single record."""
+    if len(values) == 1 and isinstance(values[0], float | int | np.number):
+        return np.array(values)
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def _values_as_series(values: list[Any]) -> pd.Series[Any]:
+    """Return values as a column, in which missing ones do not change integers to floats."""
+    is_integer = value_type(pd.Series(values, dtype=object)) == "integer"
+    return pd.Series(values, dtype="Int64" if is_integer else None)
+
+
+def _values_by_name(row: Row, argument: str) -> dict[Hashable, Any]:
+    if isinstance(row, pd.Series) and not row.index.is_unique:
+        raise ValueError(
+            f"{argument} must have one value per column; got a Series with repeated labels."
+        )
+    return {name: decimal_as_number(value) for name, value in row.items()}
+
+
+def _check_scalar(values: Mapping[Hashable, Any], names: Iterable[Hashable], argument: str) -> None:
+    """Raise a TypeError unless a row has one value per column."""
+    for name in names:
+        if not isinstance(values[name], Hashable):
+            remedy = "A dict or Series is one row; for several rows, pass a pd.DataFrame."
+            raise TypeError(must_be(argument, f"one value of {shown(name)}", values[name], remedy))
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value of any type stands for a missing one."""
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def _index_of_records(rows: Sequence[Row]) -> pd.Index[Any]:
+    """Return the row labels of a frame or, for other data, row numbers."""
+    labels = [row.name if isinstance(row, pd.Series) else None for row in rows]
+    if None in labels or not labels:
+        return pd.RangeIndex(len(rows))
+    return pd.Index(labels, tupleize_cols=False)
+
+
+# Columns of a data frame: which are categorical, their levels and codes, warnings about levels.
+
+
+def arrays_and_types(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
+    """Return the values of columns, and their types as `value_type` infers them.
+
+    Categories of Arrow become a Categorical, and decimals numbers of Python.
+    """
+    try:
+        arrays = _arrays_in_blocks(frame)
+    except AttributeError:
+        arrays = _arrays_one_by_one(frame)
+    types = ["categorical"] * len(arrays)
+    for i, array in enumerate(arrays):
+        if type(array) is pd.Categorical:
+            if id(array.dtype) not in _kept_levels:
+                types[i] = type_of_categories(array.categories)
+        elif is_arrow_dictionary(array.dtype):
+            arrays[i] = categories_of_arrow(array.__arrow_array__())
+        else:
+            arrays[i], types[i] = column_and_type(array)
+    return arrays, types
+
+
+def _arrays_in_blocks(frame: pd.DataFrame) -> list[Any]:
+    """Return the arrays of columns from the blocks of pandas, which are not documented."""
+    manager: Any = cast("Any", frame)._mgr
+    blocks = list(map(attrgetter("values"), manager.blocks))
+    places = zip(manager.blknos.tolist(), manager.blklocs.tolist(), strict=True)
+    return [blocks[i] if blocks[i].ndim == 1 else blocks[i][row] for i, row in places]
+
+
+def _arrays_one_by_one(frame: pd.DataFrame) -> list[Any]:
+    """Return the arrays of columns from a Series per column, in five times the time."""
+    columns = [column for _, column in frame.items()]
+    return [c.array if is_extension_array_dtype(c) else c.to_numpy() for c in columns]
+
+
+def encode_column(array: Any) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
+    """Return the levels and codes of one categorical column, and whether its levels are ordered.
+
+    Codes can be those of the column itself: they must not be changed.
+    """
+    if isinstance(array, pd.Categorical):
+        dtype = array.dtype
+        kept = _kept_levels.get(id(dtype))
+        if kept is None or kept[0]() is not dtype:
+            return _encode_category(array)
+        return kept[1], _codes_of(array), kept[2]
+    if isinstance(array, pd.arrays.ArrowStringArray):  # which pandas sorts slowly
+        codes, labels = pd.factorize(cast("Any", array))
+        texts = _labels_as_tuple(labels)
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        place = np.full(len(order) + 1, -1)  # the last one is the code of missing values
+        place[order] = np.arange(len(order))
+        return tuple([texts[i] for i in order]), place[codes], False
+    codes, labels = pd.factorize(array, sort=True)
+    levels = _labels_as_tuple(labels)
+    if array.dtype.kind in "fO":  # whole numbers are written and compared as integers
+        levels = tuple([int(x) if isinstance(x, float) and x.is_integer() else x for x in levels])
+    return levels, codes, False
+
+
+_kept_levels: dict[int, tuple[ref[pd.CategoricalDtype], tuple[Any, ...], bool]] = {}
+
+# The property `codes` makes a view that cannot be written at each access.
+_codes_of: Callable[[Any], ArrayOf[Any]] = attrgetter(
+    "_ndarray" if hasattr(pd.Categorical, "_ndarray") else "codes"
+)
+
+
+def _encode_category(array: pd.Categorical) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
+    """Return levels, codes and order, and keep those of a type, which never change."""
+    own, dtype, key = categories_without_decimals(array), array.dtype, id(array.dtype)
+    levels, ordered = _labels_as_tuple(own.categories), bool(own.ordered)
+    # 100: number of levels up to which they are kept as long as the categories
+    if own is array and len(levels) <= 100:
+        _kept_levels[key] = ref(dtype, lambda _: _kept_levels.pop(key, None)), levels, ordered
+    return levels, _codes_of(own), ordered
+
+
+def _labels_as_tuple(labels: Any) -> tuple[Any, ...]:
+    """Return the labels of an index or an array as a tuple."""
+    array = getattr(labels, "array", labels)
+    if isinstance(array, pd.arrays.ArrowStringArray):  # with a slow tolist
+        return tuple(array.__arrow_array__().to_pylist())
+    is_text = isinstance(labels.dtype, pd.StringDtype)
+    if labels.dtype.kind == "O" and not is_text:
+        return tuple(map(to_python_scalar, labels))
+    return tuple(labels.tolist())
+
+
+CATEGORIES = ("categorical", "string", "boolean", "integer")
+"""Types of columns that are categorical without a check of their values."""
+
+
+def check_categorical(
+    columns: Mapping[Hashable, tuple[pd.Series[Any], str]],
+    known: Mapping[Hashable, tuple[Hashable, ...]] | None,
+    *,
+    whole_floats: bool = False,
+    argument: str = "dataset",
+    numeric: Collection[Hashable] = (),
+) -> None:
+    """Raise a TypeError that names columns that are not categorical; new data can have floats.
+
+    The ``columns``, with their types, are those whose type is not among
+    `CATEGORIES`. Those that are ``numeric`` could have been numbers, too.
+    """
+    rejected: dict[str, list[Hashable]] = {}
+    for name, (column, inferred) in columns.items():
+        kind = _kind_of_floats(name, column, inferred, argument, either=name in numeric)
+        accepted = kind == _WHOLE and (whole_floats or known)
+        if known and not accepted:
+            accepted = any(isinstance(level, float | pd.Interval) for level in known[name])
+        if kind and not accepted:
+            rejected.setdefault(kind, []).append(name)
+    for kind, remedy in (_REMEDIES if known is None else _REMEDIES_OF_NEW).items():
+        if kind in rejected:
+            what = "column" if len(rejected[kind]) == 1 else "columns"
+            raise TypeError(
+                f"{what} {listed(rejected[kind])} must be categorical; got {kind}. {remedy}"
+            )
+
+
+_INFINITE = "infinite numbers"
+_FRACTIONS = "numbers with fractions"
+_WHOLE = "whole numbers of type float"
+
+_REMEDIES = {
+    _INFINITE: "Replace them with missing values, with .replace([np.inf, -np.inf], np.nan).",
+    _FRACTIONS: (
+        "Discretize them: training data with discretize(dataset, class_var=...), new data with the "
+        "returned discretizer. bnc(..., smooth=1, discretize='mdlp') and BNCClassifier() do "
+        "so within the model."
+    ),
+    _WHOLE: (
+        "pandas uses this type for whole numbers if some are missing. If they are codes, convert "
+        "them with .astype('Int64'); if they are measurements, discretize them with "
+        "discretize(dataset, class_var=...) or bnc(..., smooth=1, discretize='mdlp')."
+    ),
+}
+"""Remedies for floats in training data, the most serious case first."""
+
+NUMBERS_ADVICE = f"{_FRACTIONS}. {_REMEDIES[_FRACTIONS]}"
+
+_REMEDIES_OF_NEW = {
+    _INFINITE: _REMEDIES[_INFINITE],
+    _FRACTIONS: (
+        "If the training data were discretized, apply the discretizer that discretize "
+        "returned for them."
+    ),
+}
+
+
+def _kind_of_floats(
+    name: Hashable, column: pd.Series[Any], kind: str, argument: str, *, either: bool
+) -> str:
+    """Return the type of floats in a column, "" if it is missing in all rows, or raise."""
+    if column.isna().all():
+        return ""
+    if kind not in FLOATS:
+        expected, types = CATEGORICAL, "categorical: category, text, bool or integer"
+        if either:
+            expected, types = EITHER, "numeric or categorical: number, category, text or bool"
+        raise TypeError(
+            f"column {shown(name)} must be {types}; got {kind} values. "
+            f"{conversion_advice(kind, expected, name, column.array, argument)}"
+        )
+    try:
+        numbers = column.dropna().to_numpy(dtype=float)
+    except OverflowError:
+        return _INFINITE
+    if np.isinf(numbers).any():
+        return _INFINITE
+    return _WHOLE if (numbers == numbers.round()).all() else _FRACTIONS
+
+
+COLUMN_WARNINGS: dict[str, Callable[..., None]] = {}
+"""What warns of "columns" and of "labels"; the annex that checks data adds it."""
+
+
+def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = None) -> None:
+    """Warn of serious findings about columns; numbers of ``raw`` data are read unprepared."""
+    COLUMN_WARNINGS["columns"](data, class_var, raw)
+
+
+def warn_of_labels(schema: Schema) -> None:
+    """Warn of serious findings about labels of data that stay where they are."""
+    COLUMN_WARNINGS["labels"](schema)
+
+
+def warn_of_no_features(class_var: Hashable) -> None:
+    """Warn that a model has no features."""
+    warn(
+        f"no feature remains, so {shown(class_var)} is always predicted as its most frequent "
+        "label. Check whether a previous step dropped too many columns."
+    )
+
+
+# Data frames before encoding, and their encoding.
+
+
+@dataclass(frozen=True)
+class Frame(Opened[Dataset]):
+    """A data frame with unique names of columns; errors about its values name the ``argument``."""
+
+    frame: pd.DataFrame
+    argument: str
+
+    def __post_init__(self) -> None:
+        if not self.frame.columns.is_unique:
+            check_unique(self.frame.columns.tolist(), self.argument)
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @property
+    def index(self) -> pd.Index[Any]:
+        """Row labels."""
+        return self.frame.index
+
+    @cached_property
+    def columns(self) -> Sequence[Hashable]:
+        return self.frame.columns.tolist()
+
+    @cached_property
+    def _arrays_and_types(self) -> tuple[dict[Hashable, ArrayLike], dict[Hashable, str]]:
+        arrays, types = arrays_and_types(self.frame)
+        arrays_by_name = dict(zip(self.columns, arrays, strict=True))
+        return arrays_by_name, dict(zip(self.columns, types, strict=True))
+
+    @property
+    def types(self) -> Mapping[Hashable, str]:
+        return self._arrays_and_types[1]
+
+    has_numbers = True
+
+    def encode(self, wanted: Columns = ALL) -> Dataset:
+        """Encode columns in the order of the frame."""
+        chosen = set(wanted.check_names_of_columns(self.columns))
+        return self._encode([name for name in self.columns if name in chosen], wanted)
+
+    def read(self, wanted: Columns = ALL) -> Dataset:
+        return self._encode(wanted.check_names_of_columns(self.columns), wanted)
+
+    def _encode(self, names: Sequence[Hashable], wanted: Columns) -> Dataset:
+        data = self.encode_columns(names, known=wanted.known, numeric=wanted.numeric_by_name())
+        data.schema.check_without_mark(wanted.known or {}, self.argument)
+        return data
+
+    def encode_columns(
+        self,
+        columns: Sequence[Hashable],
+        *,
+        known: Known | None = None,
+        numeric: Mapping[Hashable, bool] = EMPTY,
+        whole_floats: bool = False,
+    ) -> Dataset:
+        """Encode columns in the given order.
+
+        In new data, with ``known`` levels, floats can be categories. The
+        columns in ``numeric`` are read as numbers, without codes; columns that
+        map to True must be numeric. With ``whole_floats``, whole numbers can be
+        of type float, as in a chunk with missing values.
+        """
+        arrays, types = self._arrays_and_types
+        numbers = dict[Hashable, ArrayOf[Any]]()
+        for name in filter(numeric.__contains__, columns if numeric else ()):
+            must, kind = numeric[name], types[name]
+            read = read_numbers(arrays[name], name, self.argument, must=must, kind=kind)
+            if read is not None:
+                numbers[name] = read
+        tested = {
+            name: (pd.Series(arrays[name], dtype=arrays[name].dtype), types[name])
+            for name in columns
+            if types[name] not in CATEGORIES and name not in numbers
+        }
+        open_to = () if known else numeric
+        check_categorical(
+            tested, known, whole_floats=whole_floats, argument=self.argument, numeric=open_to
+        )
+        no_codes = np.full(len(self), -1, dtype=np.int8)
+        of_number: tuple[Any, ...] = (), no_codes, False
+        encoded = [of_number if n in numbers else encode_column(arrays[n]) for n in columns]
+        levels, by_column, are_ordered = zip(*encoded, strict=True) if encoded else ((), (), ())
+        narrow = code_type(max(map(len, levels), default=0))
+        codes = np.concatenate([no_codes[:0], *by_column], dtype=narrow)
+        schema = Schema(tuple(columns), levels, frozenset(compress(columns, are_ordered)))
+        return Dataset(schema, codes.reshape(len(columns), len(self)), self.index, numbers=numbers)
+
+    def encode_raw(
+        self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
+    ) -> Dataset:
+        maybe_numbers = {name: False for name in columns if name != class_var}
+        data = self.encode(Columns(columns, raw=maybe_numbers))
+        codes: dict[Hashable, tuple[tuple[Any, ...], ArrayOf[Any]]] = {}
+        for name, values in data.numbers.items():
+            labels = () if name in coded else labels_if_categories(values)
+            if labels:
+                codes[name] = labels_and_codes_of_numbers(values, labels)
+        both = self.encode_columns([name for name in data.numbers if name in coded])
+        for name, levels, of_column in zip(both.columns, both.levels, both.codes, strict=True):
+            codes[name] = levels, of_column
+        return data.with_codes(codes)
+
+    def split_off_column(self, column: Hashable) -> tuple[Frame, ArrayLike]:
+        """Return the frame without a column, and the values of the column."""
+        return Frame(self.frame.drop(columns=[column]), self.argument), self.frame[column].array
+
+    def with_weights(self, weights: object) -> Dataset:
+        rows = self
+        if is_column_name(weights):
+            check_columns([weights], self.columns, "weights")
+            rows, weights = self.split_off_column(weights)
+        coded = [name for name, kind in rows.types.items() if kind == "integer"]
+        data = rows.encode_raw(None, rows.columns, coded)
+        return replace(data, weights=check_weights(weights, rows.index))
+
+
+def check_unique(names: Sequence[Hashable], argument: str) -> None:
+    """Raise a ValueError if a column name is repeated."""
+    if twice := repeated_items(names):
+        raise ValueError(
+            f"{argument} must have unique column names; got {listed(twice)} more than once."
+        )
+
+
+def encode_frame(
+    frame: pd.DataFrame, columns: Sequence[Hashable], *, argument: str = "dataset", **how: Any
+) -> Dataset:
+    """Encode columns of a data frame, as `Frame.encode_columns` does."""
+    return Frame(frame, argument).encode_columns(columns, **how)
+
+
+def check_have_levels(
+    data: Countable | Schema, columns: Iterable[Hashable], targets: Sequence[Hashable] = ()
+) -> None:
+    """Raise a ValueError for columns without a level; a single target is the class."""
+    if all(data.levels):
+        return
+    cards, positions = data.cards, data.positions
+    empty = [name for name in columns if not cards[positions[name]]]
+    if empty and isinstance(data, Dataset) and not len(data):
+        raise ValueError("dataset must have rows; got none.")
+    numeric = [name for name in empty if isinstance(data, Dataset) and name in data.numbers]
+    if numeric:
+        raise TypeError(f"column {listed(numeric)} must be categorical; got {NUMBERS_ADVICE}")
+    if empty and len(targets) == 1 and targets[0] in empty:
+        raise no_labels_error(targets)
+    if empty:
+        raise ValueError(
+            f"dataset: all values are missing in {listed(empty)}. Drop these columns or, if this "
+            "is a subset of the data, make them categorical before splitting."
+        )
+
+
+# Entrance of data of any source: recognizes its type, checks its columns and finds its levels.
+
+
+InPandas: TypeAlias = pd.DataFrame | Dataset
+
+InFull: TypeAlias = InPandas | AnyFrame | Callable[[], Iterable[Any]] | Sequence[pd.DataFrame]
+"""Data with rows in memory, or that are read into memory, as chunks and Dask DataFrames are."""
+
+InParts: TypeAlias = Countable
+"""Data that can stay where they are, which functions that only count accept as well."""
+
+OPENERS: list[Callable[[object, str, bool | None], OpenedData | None]] = []
+"""Functions that open types of partitioned data, and return None for others.
+
+Their arguments are the data, the argument's name in errors, and whether the
+rows are read into memory: True, False, or None if they fit.
+"""
+
+Meaning: TypeAlias = Literal["frequencies", "cases"]
+
+
+def split_off_groups(
+    dataset: Any, groups: Any, targets: Collection[Hashable] = ()
+) -> tuple[Opened[Dataset], Positions]:
+    """Return data without the column of groups, and the group position of each row, or raise.
+
+    ``groups`` is the name of a column, but not of a target, or one label per
+    row.
+    """
+    rows, labels = open_data(dataset).check_in_memory("dataset"), foreign_to_pandas(groups)
+    assert isinstance(rows, Frame | Dataset)
+    if is_column_name(groups):
+        check_columns([groups], rows.columns, "groups")
+        if groups in targets:
+            raise ValueError(f"groups must not be the class; got {shown(groups)}.")
+        rows, labels = rows.split_off_column(groups)
+    elif isinstance(labels, list | tuple) and all(isinstance(label, Hashable) for label in labels):
+        # As an array, 1 and "1" would be the same, and NaN a label.
+        labels = pd.Series(labels, dtype=object)
+    else:
+        check_same_index(labels, rows.index, "groups")
+    if np.ndim(labels) != 1:
+        raise TypeError(
+            f"groups must be the name of a column or one label per row; got {shown(groups)}."
+        )
+    if len(labels) != len(rows):
+        raise ValueError(
+            f"groups must have one label for each of the {len(rows)} rows; got {len(labels)}."
+        )
+    group_of_row, _ = pd.factorize(pd.Series(labels))
+    if missing := np.count_nonzero(group_of_row < 0):
+        raise ValueError(
+            f"groups must have a label for each row; got {missing} missing values. Give each of "
+            "these rows a label of its own."
+        )
+    return rows, group_of_row
+
+
+def with_groups_as_cases(
+    dataset: Any,
+    groups: Any,
+    targets: Collection[Hashable],
+    read: Callable[[Opened[Dataset]], Dataset],
+) -> Dataset:
+    """Return data that ``read`` encodes, with the groups of rows as cases."""
+    rows, cases = split_off_groups(dataset, groups, targets)
+    return replace(read(rows), cases=cases)
+
+
+def open_data(
+    data: Any,
+    argument: str = "dataset",
+    *,
+    or_rows: bool = False,
+    in_memory: bool | None = None,
+) -> OpenedData:
+    """Open data of any source, or return opened ones: the only entrance; errors name the argument.
+
+    If ``or_rows``, data can also be one or several records. Partitioned data
+    are read into memory if ``in_memory`` or, if it is None, if they fit.
+    """
+    if isinstance(data, Opened):
+        return data
+    if isinstance(data, pd.DataFrame):
+        return Frame(data, argument)
+    records = [data] if isinstance(data, pd.Series | Mapping) else data
+    may_be = or_rows and isinstance(records, list) and (records or argument != "dataset")
+    if may_be and all(isinstance(row, pd.Series | Mapping) for row in records):
+        return Records(records, argument)
+    for open_parts in OPENERS:
+        parts = open_parts(data, argument, in_memory)
+        if parts is not None:
+            return parts
+    frame = foreign_to_pandas(data)
+    if isinstance(frame, pd.DataFrame):
+        return Frame(frame, argument)
+    rows = ", one row as a Series or a dict, or a list of rows" if or_rows else ""
+    expected = f"{argument} must be a pandas DataFrame{rows}"
+    raise TypeError(f"{expected}; got {type(data).__name__}.{_how_to_convert(data)}")
+
+
+def open_rows(newdata: Any, argument: str = "newdata") -> Opened[Dataset]:
+    """Open rows in memory, which can also be records; errors name the argument."""
+    return open_data(newdata, argument, or_rows=True).check_in_memory(argument)
+
+
+def is_partitioned(data: object) -> bool:
+    """Whether data are partitioned, which are not read."""
+    return any(open_parts(data, "data", False) is not None for open_parts in OPENERS)
+
+
+def frame_of(data: Any, argument: str, *, or_row: bool = False) -> pd.DataFrame:
+    """Return data, or one row, as a data frame of pandas; raise for other data."""
+    rows = open_data(data, argument, or_rows=or_row).check_in_memory(argument)
+    if isinstance(rows, Dataset):
+        raise TypeError(
+            f"{argument} must be a pandas DataFrame; got Dataset. Its columns are categories "
+            "already; pass the data frame that it was encoded from."
+        )
+    assert isinstance(rows, Frame | Records)
+    return rows.frame
+
+
+_READERS = {
+    "parquet": "read_parquet",
+    "feather": "read_feather",
+    "json": "read_json",
+    "xlsx": "read_excel",
+}
+"""The functions of pandas that read files, by ending; others are text in columns."""
+
+
+def _how_to_convert(data: object) -> str:
+    """Return how to convert other data to a data frame."""
+    for method in ("compute", "to_pandas", "to_frame"):
+        if hasattr(data, method):
+            return f" Call its {method}()."
+    absent = [name for name in ("names", "declared", "reduce") if not hasattr(data, name)]
+    if len(absent) == 1:
+        return f" A source of data must also have {listed(absent)}."
+    if isinstance(data, str | PathLike):
+        ending = str(data).rpartition(".")[2].lower()
+        reader = _READERS.get(ending, "read_csv")
+        return f" Read the file first, with pd.{reader}({shorten_text(str(data), 200)!r})."
+    if isinstance(data, Hashable) and not isinstance(data, tuple):
+        return ""
+    return " Make one with pd.DataFrame(data, columns=names)."
+
+
+# Encoding of data once for many calls: weights, cases and a level for missing values.
+
+
+Data = TypeVar("Data", bound=Dataset)
+
+
+@overload
+def encode(
+    frame: InFull | InParts,
+    *,
+    weights: Any = None,
+    weights_are: Meaning | None = None,
+    missing_level: Any = False,
+    in_memory: Literal[False],
+) -> Any: ...
+@overload
+def encode(
+    frame: InFull,
+    *,
+    weights: Any = None,
+    weights_are: Meaning | None = None,
+    missing_level: Any = False,
+    in_memory: bool | None = None,
+) -> Dataset: ...
+@with_call_advice("Pass weights by name: encode(frame, weights=name).")
+def encode(
+    frame: Any,
+    *,
+    weights: Any = None,
+    weights_are: Meaning | None = None,
+    missing_level: Any = False,
+    in_memory: bool | None = None,
+) -> Any:
+    """Encode categorical data as integers, once for many calls.
+
+    Every function of the package accepts a data frame or the result of this
+    function. Encoding first saves time if several functions use the same data,
+    and can assign weights to rows, as in a table of frequencies.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame or another frame, Dataset, or partitioned data
+        Columns of type category (levels in the order of the categories,
+        including unobserved ones), text, bool or integer (levels sorted).
+        Missing values are NaN, None or pd.NA.
+    weights : str or array-like of numbers, optional
+        Weight of each row, 0 or more: one number per row, or the name of a
+        column, which is not used as a feature. All counts are sums of weights,
+        so whole weights are equivalent to repeated rows.
+    weights_are : {"frequencies", "cases"}, default "frequencies"
+        Meaning of the weights. Frequencies are numbers of equal rows. "cases"
+        are survey or importance weights: each row is a case that is held out as
+        a whole, and weights are scaled to sum to the effective number of rows,
+        (Σw)² / Σw² (Kish). Penalties, tests and intervals use this number.
+    missing_level : bool or list of str, default False
+        If True, missing values become a level "(missing)" in each column with
+        missing values, in these data and in new data; a list names exactly the
+        columns. Name the features if the class has missing values.
+    in_memory : bool, optional
+        Whether partitioned data are read into memory. By default, they are if
+        their codes need at most 1 GiB. If False, the rows stay where they are.
+
+    Returns
+    -------
+    Dataset or Partitions
+        Codes, levels and weights, in memory. For partitioned data that stay
+        where they are, Partitions, which has no rows.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If a column contains numbers with fractions, dates, or values of several
+        types, a weight is missing, infinite or below 0, or a column has a level
+        "(missing)" already.
+
+    Notes
+    -----
+    With the extra ``frames``, data frames of other libraries are also accepted:
+    a polars DataFrame or LazyFrame, an Arrow table, a DuckDB relation, and all
+    that narwhals or the interface of Arrow supports. `predict` and `cv_predict`
+    return the type of the data, all other functions return pandas.
+
+    Partitioned data are a Dask DataFrame, a function that returns a new
+    iterator of data frames at each call, such as ``lambda: pd.read_csv(path,
+    chunksize=100_000)``, a list of data frames, or a table of ibis. Their rows
+    are read once, part by part, and kept as codes, with one byte per label and
+    eight per number with fractions. Weights are the name of a column, or one
+    number per row.
+
+    Data that do not fit in memory, and with ``in_memory=False`` all partitioned
+    data, stay where they are: chunks are counted in turn, partitions of Dask by
+    their workers, and tables by GROUP BY queries. Functions that only count
+    accept them, with the same results: `nb`, `tan_cl`, `chow_liu`, `kdb_mi`,
+    `hc`, `aode`, `lp`, `update`, and scores such as `BIC`. Weights are then the
+    name of a column. All other functions raise an error.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bnclassify import encode
+    >>> counted = pd.DataFrame({"sex": ["f", "f", "m", "m"], "survived": ["no", "yes", "no", "yes"],
+    ...                         "people": [126, 344, 1364, 367]})
+    >>> data = encode(counted, weights="people", weights_are="frequencies")
+    >>> data
+    Dataset: 4 rows that count 2,201, 2 columns, 0 missing values
+    """
+    if weights_are is not None:
+        OneOf(("frequencies", "cases")).check("weights_are", weights_are)
+        if weights is None:
+            raise ValueError("weights must be given if weights_are is given; got None.")
+    opened: Any = open_data(
+        frame, "frame", in_memory=Optional(Flag()).check("in_memory", in_memory)
+    )
+    if weights is not None:
+        opened = opened.with_weights(weights)
+    data = opened if isinstance(opened, Countable) else opened.read()
+    if isinstance(data, Dataset) and weights is not None:
+        data = rows_as_cases(data) if weights_are == "cases" else data
+        if weights_are is None:
+            _warn_of_weights(data)
+    elif weights_are == "cases":
+        raise TypeError(
+            "weights_are must be 'frequencies' if rows stay where they are; got 'cases'. Use "
+            "in_memory=True."
+        )
+    return data if missing_level is False else add_missing_level(data, missing_level)
+
+
+def rows_as_cases(data: Data) -> Data:
+    """Return data in which each row is a case, of weights that sum to the effective row number."""
+    assert data.weights is not None
+    size = data.weights.max(initial=0.0) or 1.0
+    weights: Array = data.weights / size
+    scale = float(weights.sum()) / max(float(np.square(weights).sum()), 1e-300)
+    return replace(data, weights=weights * scale, cases=np.arange(len(data)))
+
+
+def _warn_of_weights(data: Dataset) -> None:
+    """Warn of weights that are probably not frequencies."""
+    weights = data.with_positive_weights().weights
+    assert weights is not None
+    fractions = bool((weights % 1).any())
+    # 10: weight per row from which weights are probably not frequencies
+    many = float(weights.sum()) > 10 * len(weights)
+    if fractions or (many and not pd.DataFrame(data.codes.T).duplicated().any()):
+        found = (
+            "have fractions"
+            if fractions
+            else f"sum to {weights.sum():,.0f} in {len(weights):,} rows"
+        )
+        warn(
+            f"weights {found}, and are used as frequencies, that is, numbers of equal rows. Use "
+            "weights_are='cases' for survey weights, or weights_are='frequencies' for frequencies."
+        )
+
+
+def add_missing_level(data: Countable, columns: Any = True) -> Countable:
+    """Return data in which missing values of chosen columns (True: all) are their last level."""
+    if columns is True:
+        chosen = [name for name, gaps in zip(data.columns, data.incomplete, strict=True) if gaps]
+    else:
+        chosen = list(Names().check("missing_level", columns))
+        check_columns(chosen, data.columns, "missing_level")
+    check_can_add_missing_level(data, chosen)
+    return data.with_missing_level(chosen)
+
+
+def check_can_add_missing_level(data: Countable, chosen: Collection[Hashable]) -> None:
+    """Raise if missing values of chosen columns cannot be a level: they are numbers, or have it."""
+    levels_of = data.schema.levels_of
+    if numeric := [name for name in chosen if name in data.numbers and not levels_of[name]]:
+        raise TypeError(
+            f"missing_level must name categorical columns; got {listed(numeric)}. "
+            "Discretize it first."
+        )
+    if twice := [name for name in chosen if MISSING in levels_of[name]]:
+        raise ValueError(
+            f"missing_level must not name columns with a level {MISSING!r}; got "
+            f"{listed(twice)}. Rename it."
+        )
+
+
+# Preparation of training data, once per call: checks, encoding, choice of columns, numbers.
+
+
+Numeric: TypeAlias = bool | tuple[Hashable, ...]
+"""Columns to keep as numbers, or True for those that `discretize` discretizes by default."""
+
+
+def data_and_numeric_features(
+    data: OpenedData, features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
+) -> tuple[OpenedData, tuple[Hashable, ...]]:
+    """Return data, encoded if necessary, and the features that are kept as numbers."""
+    if not isinstance(numeric, bool):
+        check_columns(numeric, features, "numbers")
+        return data, numeric
+    return data.data_and_default_numeric_features(features, targets) if numeric else (data, ())
+
+
+class NoRowsError(ValueError):
+    """Raised if no rows or labels remain."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainingData(Dataset):
+    """Training rows: the features, then the targets. A single target is observed in all rows.
+
+    ``order`` lists the columns in their original order, and ``with_unknown``
+    has all rows if some lack the only target.
+    """
+
+    targets: tuple[Hashable, ...] = ()
+    order: tuple[Hashable, ...] = ()
+    with_unknown: Dataset | None = None
+
+    @property
+    def with_unlabeled_rows(self) -> Dataset:
+        """The data, including rows without a class."""
+        return self if self.with_unknown is None else self.with_unknown
+
+    @property
+    def is_row_labeled(self) -> Mask:
+        """Which of the given rows have a class."""
+        return np.asarray(self.with_unlabeled_rows.codes[-1] >= 0)
+
+    def select(self, columns: Sequence[Hashable]) -> Self:
+        with_unknown = self.with_unknown and self.with_unknown.select(columns)
+        return replace(super().select(columns), with_unknown=with_unknown)
+
+
+L = TypeVar("L", bound=Callable[..., Any])
+Trained = TypeVar("Trained", bound=Countable)
+
+
+def prepare_training_data(
+    dataset: InFull | InParts,
+    targets: tuple[Hashable, ...],
+    features: Iterable[Hashable] | None = None,
+    *,
+    rows_needed: bool = False,
+    numeric: Numeric = (),
+    named_by: str = "class_var",
+) -> Countable:
+    """Open and prepare training data, or raise: the first line of functions that learn structures.
+
+    Data that are prepared for the targets are returned, with the ``features``.
+    See `read_training`.
+    """
+    for target in targets:
+        check_column_name(target, named_by)
+    if isinstance(dataset, TrainingData) and dataset.targets == targets and not numeric:
+        if features is None:
+            return dataset
+        return with_features(dataset, check_feature_names(features, targets))
+    return read_training(
+        open_data(dataset),
+        targets,
+        features,
+        rows_needed=rows_needed,
+        numeric=numeric,
+        named_by=named_by,
+    )
+
+
+def read_training(
+    opened: OpenedData,
+    targets: tuple[Hashable, ...],
+    features: Iterable[Hashable] | None = None,
+    *,
+    rows_needed: bool = False,
+    known: Known | None = None,
+    preparation: Prepare | None = None,
+    numeric: Numeric = (),
+    warns: bool = True,
+    named_by: str = "class_var",
+) -> Countable:
+    """Read opened data to learn from them, or raise.
+
+    The columns are the ``features`` (by default, all) in the order of the data,
+    then the ``targets``. Data prepared for the same targets is returned
+    unchanged. Data that stay where they are raise an error if ``rows_needed``. The
+    ``known`` levels, for example of a model, need not occur in the data. A
+    ``preparation`` converts raw columns to categories, and ``numeric`` columns
+    are kept as numbers. If ``warns`` is False, rows without a class and wide
+    columns cause no warning.
+    """
+    if rows_needed:
+        opened = opened.check_in_memory("dataset")
+    if preparation is not None:
+        opened = opened.prepared(preparation, known or {})
+    numbers: tuple[Hashable, ...] = ()
+    if numeric:
+        named = opened.columns if features is None else check_feature_names(features, targets)
+        allowed = set(named).difference(targets)
+        candidates = [name for name in opened.columns if name in allowed]
+        opened, numbers = data_and_numeric_features(opened, candidates, targets, numeric)
+    if isinstance(opened, Countable) and opened.targets == targets:
+        kept = opened.columns_as_numbers(numbers) if isinstance(opened, TrainingData) else opened
+        return kept if features is None else with_features(kept, tuple(features))
+    chosen, order = _features_and_column_order(opened, targets, features, warns, named_by)
+    columns = (*chosen, *targets)
+    required = targets[0] if len(targets) == 1 else None
+    data = opened.read(Columns(columns, known, numbers, required=required))
+    _check_no_missing_level(data.schema, targets, named_by)
+    has_checked_levels = opened.in_parts and isinstance(opened, Countable)
+    if not (has_checked_levels or isinstance(opened, TrainingData)):
+        given = {*(known or ()), *numbers}
+        check_have_levels(data, [name for name in data.columns if name not in given], targets)
+    if not isinstance(data, Dataset):
+        if features is None and warns:
+            warn_of_labels(data.schema)
+        counted: Any = data  # where it is
+        prepared: Countable = counted.prepared_for(targets, order, warns)
+        return prepared
+    if features is None and warns:
+        warn_of_columns(data, targets[0] if len(targets) == 1 else None)
+    return _rows_with_targets(data, targets, order, warns)
+
+
+def prepare_training_rows(
+    dataset: InFull | InParts,
+    class_var: Hashable,
+    features: Iterable[Hashable] | None = None,
+) -> TrainingData:
+    """Prepare data with their rows in memory, or raise; see `prepare_training_data`."""
+    data = prepare_training_data(dataset, (class_var,), features, rows_needed=True)
+    assert isinstance(data, TrainingData)
+    return data
+
+
+def _features_and_column_order(
+    data: OpenedData,
+    targets: Sequence[Hashable],
+    features: Iterable[Hashable] | None,
+    warns: bool,
+    named_by: str,
+) -> tuple[list[Hashable], tuple[Hashable, ...]]:
+    """Return the features, and the features and targets in the order of the data, or raise."""
+    wanted = None if features is None else check_feature_names(features, targets)
+    names = data.columns
+    check_columns(targets, names, named_by)
+    chosen = names if wanted is None else check_columns(wanted, names, "features")
+    if wanted is None and len(names) == 1 and warns:
+        warn_of_no_features(targets[0])
+    kept = {*chosen, *targets}
+    order = tuple([name for name in names if name in kept])
+    return [name for name in order if name not in targets], order
+
+
+def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argument: str) -> None:
+    """Raise a ValueError if missing values of a target were encoded as a level."""
+    for target in targets:
+        if schema.levels_of[target][-1:] == (MISSING,):
+            raise ValueError(
+                f"{argument} must not have the level {MISSING!r}. Name only "
+                "features in missing_level."
+            )
+
+
+def with_features(data: Trained, features: Sequence[Hashable]) -> Trained:
+    """Return prepared data with some of its features."""
+    names = (*features, *data.targets)
+    if names == data.columns:
+        return data
+    check_columns(features, data.columns, "features")
+    order = tuple(filter(set(names).__contains__, data.order))
+    return replace(data.select(names), order=order)
+
+
+def _rows_with_targets(
+    data: Dataset, targets: tuple[Hashable, ...], order: tuple[Hashable, ...], warns: bool
+) -> TrainingData:
+    """Drop the rows that lack the only target, and raise if no rows remain."""
+    kept = data if len(targets) > 1 else data.rows_with_known(targets[0])
+    unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
+    check_rows_remain(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
+    with_unknown = None if kept is data else data
+    content = {field.name: getattr(kept, field.name) for field in fields(Dataset)}
+    return TrainingData(**content, targets=targets, order=order, with_unknown=with_unknown)
+
+
+def check_rows_remain(
+    targets: Sequence[Hashable], rows: int, kept: int, size: float, warns: bool
+) -> None:
+    """Raise if no rows remain, and warn of rows that were dropped because they have no class."""
+    if not rows:
+        raise NoRowsError("dataset must have rows; got none.")
+    if not kept:
+        raise no_labels_error(targets)
+    if not size:
+        raise NoRowsError("dataset must have rows with a positive weight; all weights are 0.")
+    if kept < rows and warns:
+        warn(f"{rows - kept} of {rows} rows have no class {shown(targets[0])} and are ignored")
+
+
+def mark_as_averaging(learner: L) -> L:
+    """Mark a learner that averages over `Countable.codings`, or does not depend on the data."""
+    vars(learner)["averages_codings"] = True
+    return learner
+
+
+def schema_and_features(
+    dataset: InFull | InParts | None,
+    class_var: Hashable,
+    features: Iterable[Hashable] | None,
+    *,
+    numeric: bool = False,
+) -> tuple[Schema | None, tuple[Hashable, ...]]:
+    """Return the schema of data, if data are given, and the features, for a fixed structure."""
+    check_column_name(class_var)
+    if dataset is None:
+        return None, () if features is None else check_feature_names(features, (class_var,))
+    data = open_data(dataset)
+    if isinstance(data, Countable) and data.targets == (class_var,) and features is None:
+        return data.schema.select(data.order), data.features
+    chosen, columns = _features_and_column_order(data, (class_var,), features, True, "class_var")
+    if data.in_parts:
+        learnable = read_training(data, (class_var,), features)
+        return learnable.schema.select(learnable.order), learnable.features
+    types, data = data.types if numeric else {}, data.check_in_memory("dataset")
+    floats = {name for name in chosen if types.get(name) in FLOATS}
+    if floats:
+        found = data.encode_raw(class_var, columns, {*columns} - floats).select(columns)
+    else:
+        found = data.read(Columns(columns)).select(columns)
+    numbers = found.numbers if numeric else {}
+    coded = [name for name in columns if name not in numbers or pd.isna(numbers[name]).all()]
+    check_have_levels(found, coded, (class_var,))
+    _check_no_missing_level(found.schema, (class_var,), "class_var")
+    if features is None:
+        warn_of_columns(found, class_var)
+    return found.schema, tuple(chosen)

@@ -1,1 +1,0 @@
-"""Data sources, and the encoding of their columns as integer codes or numbers."""
