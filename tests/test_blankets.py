@@ -9,7 +9,7 @@ from scipy.special import chdtrc
 from scipy.stats import chi2
 
 import bnclassify as bn
-from bnclassify.counts.information import log_chi_square_p
+from bnclassify.counts import log_chi_square_p
 
 from .test_arc_strength import figures
 from .test_networks import NAMES, class_of, frame

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.counts.family_counts import FamilyCounts
+from bnclassify.counts import FamilyCounts
 from bnclassify.learners.local_scores import SCORE_NAMES, LocalScores
 from bnclassify.tools.graphs import ChangingDag, find_cycle
 
@@ -76,7 +76,7 @@ def test_large_families_are_counted_by_the_configurations_that_occur(
 ) -> None:
     whole = LocalScores(bn.encode(car), "bic").gains_by_added_parent(0, [1, 2])
     monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 10)
-    monkeypatch.setattr("bnclassify.counts.family_counts._FEW_CONFIGURATIONS", 2)
+    monkeypatch.setattr("bnclassify.counts._FEW_CONFIGURATIONS", 2)
     in_parts = LocalScores(bn.encode(car.iloc[:10]), "bic").gains_by_added_parent(0, [1, 2])
     assert np.isfinite(in_parts).all()
     np.testing.assert_allclose(

@@ -16,11 +16,11 @@ from scipy.special import xlogy
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import bnclassify as bn
-from bnclassify.counts import contingency as counting
-from bnclassify.counts import family_counts as extending
-from bnclassify.counts import information, pairs
-from bnclassify.counts.family_counts import FamilyCounts, number_family_states
-from bnclassify.counts.pairs import count_pairs, pair_statistics, pair_tables
+from bnclassify import counts as counting
+from bnclassify import counts as extending
+from bnclassify import counts as information
+from bnclassify import counts as pairs
+from bnclassify.counts import FamilyCounts, count_pairs, number_family_states, pair_statistics, pair_tables
 from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
 from bnclassify.tools import arrays

@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import bnclassify as bn
-from bnclassify.counts.information import log_chi_square_p
+from bnclassify.counts import log_chi_square_p
 
 from .conftest import REFERENCE
 from .test_uncertainty import frame

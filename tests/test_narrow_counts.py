@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.counts.contingency import flat_index
-from bnclassify.counts.information import STATISTICS
+from bnclassify.counts import STATISTICS, flat_index
 
 from .strategies import examples
 

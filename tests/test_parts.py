@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.counts.information import mutual_information
-from bnclassify.counts.pairs import pair_statistics
+from bnclassify.counts import mutual_information, pair_statistics
 from bnclassify.frames import prepare_training_data
 from bnclassify.models import Partitions
 from bnclassify.parts.sources import Chunks

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import bnclassify as bn
-from bnclassify.counts.contingency import contingency_table
+from bnclassify.counts import contingency_table
 from bnclassify.learners.neighbors import feature_and_ancestors, superparent_additions, tree_arc_additions
 from bnclassify.learners.structural_em import Completions
 from bnclassify.tools.graphs import connected_components

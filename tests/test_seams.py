@@ -15,8 +15,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.counts.contingency import count_families
-from bnclassify.counts.pairs import pair_statistics
+from bnclassify.counts import count_families, pair_statistics
 from bnclassify.dataset import Dataset
 from bnclassify.exchange.scorer import scorer_of_model
 from bnclassify.fitting.lp import fit

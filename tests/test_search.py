@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.counts import family_counts
+from bnclassify import counts as family_counts
 from bnclassify.dataset import Dataset, Schema
 from bnclassify.learners import greedy, scoring
 from bnclassify.learners.neighbors import (

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.counts.pairs import arc_scores
+from bnclassify.counts import arc_scores
 from bnclassify.frames import prepare_training_data
 from bnclassify.learners.local_scores import LocalScores
 from bnclassify.tools.graphs import descending_order, max_forest_parents

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.counts.pairs import pair_statistics
+from bnclassify.counts import pair_statistics
 from bnclassify.evaluation.summary import mean_contributions
 from bnclassify.frames import prepare_training_rows
 from bnclassify.metrics import folds

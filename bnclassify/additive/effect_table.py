@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from ..counts.contingency import flat_index
+from ..counts import flat_index
 from ..dataset import MISSING, Dataset
 from ..frames import InFull
 from ..model.arguments import encode_for_model, read_for_model

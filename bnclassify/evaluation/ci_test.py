@@ -8,8 +8,13 @@ from typing import Literal
 
 import pandas as pd
 
-from ..counts.contingency import contingency_table
-from ..counts.information import STATISTICS, independence_test, mutual_information, permutation_p
+from ..counts import (
+    STATISTICS,
+    contingency_table,
+    independence_test,
+    mutual_information,
+    permutation_p,
+)
 from ..dataset import Columns, Countable
 from ..frames import InFull, InParts, Numeric, data_and_numeric_features, open_data
 from ..learners.local_scores import warn_of_fractional_weights

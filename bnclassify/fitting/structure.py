@@ -10,7 +10,13 @@ import numpy as np
 import pandas as pd
 
 from ..dataset import Countable, Dataset, OpenedData
-from ..frames import Frame, TrainingData, read_training, warn_of_columns, warn_of_no_features
+from ..frames import (
+    Frame,
+    TrainingData,
+    read_training,
+    warn_of_columns,
+    warn_of_no_features,
+)
 from ..learners.by_name import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
 from ..model.arguments import check_bnc

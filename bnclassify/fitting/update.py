@@ -8,7 +8,7 @@ from functools import partial, reduce
 from operator import add
 from typing import Any, Literal, TypeVar, cast
 
-from ..counts.contingency import Recoding
+from ..counts import Recoding
 from ..dataset import Columns, Countable, OpenedData, united_levels
 from ..frames import InFull, InParts, open_data
 from ..model.arguments import check_fitted, unwrap_estimator

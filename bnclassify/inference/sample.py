@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..counts.contingency import flat_index
+from ..counts import flat_index
 from ..frames import is_missing
 from ..model.arguments import check_has_joint_distribution
 from ..model.model import Model

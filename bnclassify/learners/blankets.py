@@ -9,8 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..counts.family_counts import FamilyCounts
-from ..counts.information import STATISTICS, log_chi_square_p
+from ..counts import STATISTICS, FamilyCounts, log_chi_square_p
 from ..frames import InFull, InParts, prepare_training_data
 from ..tools.arrays import TOLERANCE, Array
 from ..tools.checks import OneOf, Real

@@ -6,8 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 
-from ..counts.contingency import count_families
-from ..counts.family_counts import FamilyCounts
+from ..counts import FamilyCounts, count_families
 from ..dataset import Countable
 from ..frames import InFull, InParts, prepare_training_data
 from ..model.recipes import Recipe, Step

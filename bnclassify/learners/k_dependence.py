@@ -6,8 +6,7 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
-from ..counts.information import pair_informations
-from ..counts.pairs import arc_scores, pair_statistics
+from ..counts import arc_scores, pair_informations, pair_statistics
 from ..dataset import Countable
 from ..frames import InFull, InParts, mark_as_averaging, prepare_training_data
 from ..model.recipes import Step

@@ -10,10 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..counts.contingency import Counts
-from ..counts.family_counts import FamilyCounts
-from ..counts.information import log_rising_factorial
-from ..counts.pairs import n_log_n_function
+from ..counts import Counts, FamilyCounts, log_rising_factorial, n_log_n_function
 from ..dataset import Columns, Countable, Schema
 from ..frames import InFull, InParts, open_data
 from ..model.arguments import check_bnc

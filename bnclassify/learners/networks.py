@@ -11,7 +11,7 @@ class and the data:
   function and the values of its arguments, so that `cv` repeats it.
 
 >>> from bnclassify import bnc, cv, load_car, modelstring
->>> from bnclassify.counts.information import mutual_information
+>>> from bnclassify.counts import mutual_information
 >>> from bnclassify.learners.networks import Step, network, prepare_training_data
 >>> def star(class_var, dataset, *, least=0.0):
 ...     # The feature with the most information on the class is a parent of the others.

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..counts.contingency import check_table_size, flat_index
-from ..counts.family_counts import number_family_states
+from ..counts import check_table_size, flat_index, number_family_states
 from ..dataset import Dataset, Schema
 from ..metrics import ACCURACY, Metric
 from ..network.priors import Prior, PseudoCounts

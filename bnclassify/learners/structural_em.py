@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import pandas as pd
 
-from ..counts.contingency import count_families, flat_index
+from ..counts import count_families, flat_index
 from ..dataset import Dataset
 from ..network.em import run_em
 from ..network.families import Scope, count_parameters

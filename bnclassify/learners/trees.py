@@ -7,10 +7,15 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from ..counts.information import pair_informations
-from ..counts.pairs import arc_scores, pair_statistics
+from ..counts import arc_scores, pair_informations, pair_statistics
 from ..dataset import Countable
-from ..frames import InFull, InParts, TrainingData, mark_as_averaging, prepare_training_data
+from ..frames import (
+    InFull,
+    InParts,
+    TrainingData,
+    mark_as_averaging,
+    prepare_training_data,
+)
 from ..model.recipes import Step
 from ..network.classifiers import BNC
 from ..scores.densities import Numbers, numbers_as_setting, numeric_columns_of

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..dataset import Columns, Countable, Dataset, Opened, as_floats, warn_of_distant_numbers
+from ..dataset import (
+    Columns,
+    Countable,
+    Dataset,
+    Opened,
+    as_floats,
+    warn_of_distant_numbers,
+)
 from ..frames import Records, open_data, open_rows
 from ..scores.evaluate import scores_at
 from ..tools.arrays import Array, Mask

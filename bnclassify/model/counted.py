@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
-from ..counts.contingency import Recoding, recode_counts
+from ..counts import Recoding, recode_counts
 from ..dataset import Countable, Dataset
 from ..tools.arrays import Array, Positions
 from ..tools.messages import listed

@@ -25,7 +25,7 @@ basis, a network whose `Step` names the learner. `bnc`, `predict`, `explain`,
 >>> import numpy as np
 >>> from bnclassify import bnc, cv, load_car, predict
 >>> from bnclassify.tools.immutable import record
->>> from bnclassify.counts.contingency import count_families
+>>> from bnclassify.counts import count_families
 >>> from bnclassify.frames import prepare_training_data
 >>> from bnclassify.learners.networks import network
 >>> from bnclassify.model.recipes import Step

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..counts.contingency import to_narrowest_type
+from ..counts import to_narrowest_type
 from ..dataset import Countable, Schema, as_floats
 from ..numbers.preparation import Preparation
 from ..tools.arrays import map_by_shape

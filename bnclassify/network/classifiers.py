@@ -9,7 +9,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 
-from ..counts.contingency import count_families, flat_index
+from ..counts import count_families, flat_index
 from ..dataset import Countable, Dataset, Levels
 from ..model.class_prior import ClassProportions
 from ..model.counted import CountedModel

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..counts.contingency import contingency_table
+from ..counts import contingency_table
 from ..dataset import Dataset
 from ..model.counted import CountedModel, check_counted
 from ..model.model import Model

@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..counts.contingency import check_number_of_cells, count_families, flat_index
-from ..counts.pairs import count_pairs
+from ..counts import check_number_of_cells, count_families, count_pairs, flat_index
 from ..dataset import Countable, Dataset
 from ..model.arguments import check_augmented, check_size_of_scores
 from ..model.derived import Derived, forward_to_basis

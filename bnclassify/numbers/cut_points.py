@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..counts.contingency import MAX_CELLS, flat_index
+from ..counts import MAX_CELLS, flat_index
 from ..dataset import as_floats, check_class_type
 from ..frames import encode_frame, warn_of_columns
 from ..tools.arrays import (

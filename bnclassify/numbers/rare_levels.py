@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..counts.contingency import contingency_table
+from ..counts import contingency_table
 from ..dataset import (
     MISSING,
     Columns,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..counts.contingency import contingency_table
+from ..counts import contingency_table
 from ..dataset import Dataset, Levels, Schema, codes_by_levels
 from ..frames import InFull
 from ..inference.explain import value_in_words

@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from ..counts.contingency import flat_index
+from ..counts import flat_index
 from ..network.families import Scope
 from ..scores.formulas import Coding, Table
 from ..tools.arrays import Array, Codes, Mask, log

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..counts.contingency import Recoding
+from ..counts import Recoding
 from ..dataset import Countable
 from ..tools.arrays import Array, ArrayOf, Mask, Positions, weights_at
 from ..tools.immutable import COUNT, Immutable, cached_property, field_bounds, record

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..counts.contingency import MAX_CELLS
+from ..counts import MAX_CELLS
 from ..tools.arrays import Array, ArrayOf
 from ..tools.calls import advance_bar
 from ..tools.immutable import COUNT, Immutable, field_bounds, record

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..counts.contingency import MAX_CELLS
+from ..counts import MAX_CELLS
 from ..dataset import Dataset
 from ..model.derived import BuiltOn, forward_to_basis
 from ..model.model import MISSING_RULE, Model, replace_unchecked

@@ -15,10 +15,10 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
-from ..counts.contingency import Recoding
-from ..counts.moments import (
+from ..counts import (
     Moments,
     Observed,
+    Recoding,
     moments_by_configuration,
     moments_of_cells,
     observed_numbers,

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..counts.contingency import MAX_CELLS
+from ..counts import MAX_CELLS
 from ..tools.arrays import (
     BLOCK_ROWS,
     Array,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..counts.contingency import flat_index
+from ..counts import flat_index
 from ..tools.arrays import Array, Codes, Positions, slices
 from ..tools.immutable import cached_property
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..counts.contingency import count_families
+from ..counts import count_families
 from ..dataset import Dataset, Levels
 from ..model.recipes import Recipe, Tally
 from ..network.classifiers import Graph

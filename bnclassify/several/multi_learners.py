@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from ..counts.pairs import pair_statistics
+from ..counts import pair_statistics
 from ..dataset import Countable
 from ..frames import InFull, InParts, prepare_training_data, read_training
 from ..learners.by_name import find_learner

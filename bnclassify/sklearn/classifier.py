@@ -19,7 +19,13 @@ from ..dataset import Dataset, check_not_reordered, check_same_index, check_weig
 from ..evaluation.summary import mean_contributions
 from ..fitting.bnc import bnc, check_learner_uses_groups
 from ..fitting.rounds import training_data_of_model
-from ..frames import Meaning, foreign_to_pandas, open_data, rows_as_cases, split_off_groups
+from ..frames import (
+    Meaning,
+    foreign_to_pandas,
+    open_data,
+    rows_as_cases,
+    split_off_groups,
+)
 from ..inference.decisions import check_costs
 from ..inference.predict import predict, unnormalized_log_posteriors
 from ..learners.by_name import LEARNERS, find_learner

@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..counts.contingency import (
+from ..counts import (
     MAX_CELLS,
     Counts,
     Recoding,
     contingency_table,
     count_families,
+    count_pairs,
     recode_counts,
     to_narrowest_type,
 )
-from ..counts.pairs import count_pairs
 from ..dataset import Countable, Dataset, Schema
 from ..tools.arrays import Array, Mask, Positions, Slice, code_type, sum_nested
 from ..tools.immutable import COUNT, Immutable, cached_property, field_bounds, record

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from ..counts.contingency import Counts
+from ..counts import Counts
 from ..network.priors import PseudoCounts
 from ..network.weighting import codes_without_implied, implications_between_values
 from ..recipe.prefix_tables import LeftOutRows

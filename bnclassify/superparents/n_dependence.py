@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..counts.contingency import Recoding
+from ..counts import Recoding
 from ..dataset import Countable, Dataset, Levels
 from ..frames import InFull, InParts, frame_of, schema_and_features
 from ..model.class_prior import PROPORTIONS

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..counts.contingency import Recoding, contingency_table
-from ..counts.pairs import check_cells_of_all_pairs, count_pairs
+from ..counts import Recoding, check_cells_of_all_pairs, contingency_table, count_pairs
 from ..dataset import Dataset, Levels
 from ..frames import InFull, InParts, schema_and_features
 from ..learners.fixed import features_for_recipe

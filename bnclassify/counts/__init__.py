@@ -1,1 +1,0 @@
-"""Contingency tables, tables of pairs, counts of families, and information."""
