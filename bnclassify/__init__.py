@@ -152,8 +152,8 @@ from .network import (
 )  # of lp
 from .network.classifiers import BNC as BNC
 from .network.ensemble import Ensemble as Ensemble
-from .numbers.discretization import discretize as discretize
-from .numbers.rare_levels import merge_rare as merge_rare
+from .numbers import discretize as discretize
+from .numbers import merge_rare as merge_rare
 from .plotting.bars import (
     plot_explanation as plot_explanation,
     plot_importance as plot_importance,

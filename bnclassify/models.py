@@ -7,9 +7,9 @@ from .model.model import Model as Model
 from .network.classifiers import BNC as BNC
 from .network.classifiers import DN as DN
 from .network.ensemble import Ensemble as Ensemble
-from .numbers.discretizer import Discretizer as Discretizer
-from .numbers.preparation import Preparation as Preparation
-from .numbers.rare_levels import Merger as Merger
+from .numbers import Discretizer as Discretizer
+from .numbers import Merger as Merger
+from .numbers import Preparation as Preparation
 from .parts.partitions import Partitions as Partitions
 from .several.chain_ensemble import ChainEnsemble as ChainEnsemble
 from .several.mbc import MAODE as MAODE

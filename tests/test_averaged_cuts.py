@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax
 
 import bnclassify as bn
-from bnclassify.numbers.cut_points import CUTTINGS, quantile_cuts_at_shifts, shortest_number_between
+from bnclassify.numbers import CUTTINGS, quantile_cuts_at_shifts, shortest_number_between
 
 from .conftest import REFERENCE, read_reference
 from .oracles import halfway_above

@@ -20,7 +20,13 @@ from bnclassify import counts as counting
 from bnclassify import counts as extending
 from bnclassify import counts as information
 from bnclassify import counts as pairs
-from bnclassify.counts import FamilyCounts, count_pairs, number_family_states, pair_statistics, pair_tables
+from bnclassify.counts import (
+    FamilyCounts,
+    count_pairs,
+    number_family_states,
+    pair_statistics,
+    pair_tables,
+)
 from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
 from bnclassify.tools import arrays

@@ -154,7 +154,7 @@ def test_a_number_as_class_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     data = pd.DataFrame({"x": np.arange(300) / 2, "y": np.arange(300)})
     with pytest.warns(UserWarning, match="'y': the class has 300 numbers as labels"):
         bn.discretize(data, class_var="y")
-    monkeypatch.setattr("bnclassify.numbers.cut_points.MAX_CELLS", 10_000)
+    monkeypatch.setattr("bnclassify.numbers.MAX_CELLS", 10_000)
     data["y"] = data["y"].map("town {}".format)
     few = data.assign(y=data["y"].iloc[:33].tolist() * 9 + data["y"].iloc[:3].tolist())
     assert bn.discretize(few, class_var="y")[1].uncut == ("x",)

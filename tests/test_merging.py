@@ -16,7 +16,7 @@ import bnclassify as bn
 from bnclassify.exchange.notation import Reader, Writer
 from bnclassify.frames import open_data
 from bnclassify.models import Discretizer, Merger, Preparation
-from bnclassify.numbers.preparation import Preparing
+from bnclassify.numbers import Preparing
 
 from .strategies import frames
 

@@ -11,7 +11,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.evaluation.fold_scores import recorded_scheme
-from bnclassify.numbers.cut_points import interval_labels, short_point_texts
+from bnclassify.numbers import interval_labels, short_point_texts
 from bnclassify.plotting import pictures
 from bnclassify.reading.facts import facts_of
 

@@ -14,7 +14,7 @@ import bnclassify as bn
 from bnclassify.learners.by_name import LEARNERS
 from bnclassify.learners.local_scores import SCORE_NAMES
 from bnclassify.metrics import LABEL_METRICS, METRICS
-from bnclassify.numbers.cut_points import CUTTINGS, METHODS
+from bnclassify.numbers import CUTTINGS, METHODS
 from bnclassify.tools import checks
 
 SCRIPT = """

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..dataset import Dataset, as_floats
-from ..numbers.cut_points import shortest_cuts
+from ..numbers import shortest_cuts
 from ..tools.arrays import Array, Codes, Positions
 from ..tools.immutable import cached_property
 from .effect_table import UNSEEN, Values

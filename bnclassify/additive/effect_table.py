@@ -20,10 +20,7 @@ from ..model.derived import BuiltOn, forward_to_basis
 from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
-from ..numbers.cut_points import cut_point_as_text, interval_labels
-from ..numbers.discretizer import Discretizer
-from ..numbers.preparation import Preparation
-from ..numbers.rare_levels import Merger
+from ..numbers import Discretizer, Merger, Preparation, cut_point_as_text, interval_labels
 from ..scores.evaluate import main_effects, scores_at
 from ..scores.formulas import Completed, Formula, Sum, Table
 from ..scores.rows import Rows

@@ -26,7 +26,7 @@ from ..learners.networks import network
 from ..model.model import Model
 from ..model.recipes import Step, TrainingRows
 from ..network.classifiers import BNC
-from ..numbers.discretizer import Discretizer
+from ..numbers import Discretizer
 from ..scores.unknown import UnknownEffects
 from ..tools.arrays import Array, Codes, Positions
 from ..tools.immutable import record

@@ -14,7 +14,7 @@ from ..inference.evidence import cards_of_features, positions_parents_first
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..model.recipes import Step
-from ..numbers.cut_points import short_point_texts
+from ..numbers import short_point_texts
 from ..scores.densities import density_grid
 from ..scores.evaluate import (
     effect_of_feature_alone,

@@ -25,7 +25,7 @@ from ..model.arguments import check_fitted, check_has_rows, read_for_model
 from ..model.counted import check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
-from ..numbers.cut_points import points_between
+from ..numbers import points_between
 from ..tools.arrays import Array, Codes, Mask
 from ..tools.graphs import descending_order
 from ..tools.messages import listed, shown, warn

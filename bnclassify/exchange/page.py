@@ -19,7 +19,7 @@ import numpy as np
 from ..inference.evidence import cards_of_features, positions_parents_first
 from ..model.arguments import check_model
 from ..model.model import Model
-from ..numbers.cut_points import number_of_decimals
+from ..numbers import number_of_decimals
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import choose_arcs_to_draw, plot
 from ..plotting.nodes import text_as_html

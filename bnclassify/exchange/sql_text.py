@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..dataset import rounding_of_numbers
-from ..numbers.cut_points import cut_point_as_text
+from ..numbers import cut_point_as_text
 from .scorer import ColumnCoding
 
 MOST_CHARACTERS = 1_000_000

@@ -23,7 +23,7 @@ from ..learners.by_name import LEARNERS, find_learner
 from ..model.model import Model
 from ..network.methods import find_method
 from ..network.priors import PRIORS, find_prior
-from ..numbers.preparation import Preparing
+from ..numbers import Preparing
 from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
 from ..scores.densities import Numbers, numeric_columns_of
 from ..tools.calls import check_arguments, parameters_of, showing_progress, with_call_advice

@@ -24,7 +24,7 @@ from ..model.arguments import check_fitted, unwrap_estimator
 from ..model.derived import Derived
 from ..model.model import Model
 from ..model.recipes import Recipe, contains_given
-from ..numbers.preparation import check_can_discretize
+from ..numbers import check_can_discretize
 from ..recipe.row_folds import RowFold
 from ..tools.arrays import Mask, Positions
 from ..tools.calls import Bar

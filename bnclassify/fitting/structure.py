@@ -22,8 +22,7 @@ from ..learners.fixed import anb, nb
 from ..model.arguments import check_bnc
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Step
-from ..numbers.discretizer import MovedCuts
-from ..numbers.preparation import Preparation, Preparing, check_can_discretize
+from ..numbers import MovedCuts, Preparation, Preparing, check_can_discretize
 from ..recipe.codings import FineData
 from ..recipe.weighted import Weighted
 from ..tools.calls import parameters_of

@@ -12,7 +12,7 @@ import numpy as np
 from ..dataset import MISSING, Dataset
 from ..model.arguments import check_not_dropped
 from ..model.model import Model
-from ..numbers.cut_points import number_of_decimals
+from ..numbers import number_of_decimals
 from ..tools.checks import Instance, OneOf, must_be
 from ..tools.messages import listed, shown
 from .explain import original_values

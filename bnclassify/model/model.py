@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 import numpy as np
 
 from ..dataset import Countable, Dataset, Levels, OpenedData, as_floats, codes_by_levels
-from ..numbers.discretizer import Discretizer
-from ..numbers.preparation import Preparation
+from ..numbers import Discretizer, Preparation
 from ..scores.densities import Density
 from ..scores.evaluate import scores_at
 from ..scores.formulas import Formula, add_to_scores

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..counts import to_narrowest_type
 from ..dataset import Countable, Schema, as_floats
-from ..numbers.preparation import Preparation
+from ..numbers import Preparation
 from ..tools.arrays import map_by_shape
 from ..tools.immutable import ANY_NUMBER, COUNT, Immutable, field_bounds, is_within_bounds, record
 from ..tools.messages import setting_variable

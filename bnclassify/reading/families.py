@@ -13,7 +13,7 @@ from ..model.arguments import (
     check_single_network,
 )
 from ..model.model import Model
-from ..numbers.preparation import Preparation
+from ..numbers import Preparation
 from ..tools import graphs
 from ..tools.checks import OneOf
 from ..tools.messages import Function, listed, shown, with_shared_text

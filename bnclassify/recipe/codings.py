@@ -10,7 +10,7 @@ import numpy as np
 
 from ..dataset import Levels, Schema
 from ..frames import TrainingData
-from ..numbers.discretizer import MovedCuts
+from ..numbers import MovedCuts
 from ..tools.arrays import Array, Codes, code_type
 from ..tools.immutable import Immutable, is_within_bounds, record
 

@@ -14,7 +14,7 @@ from ..model.derived import BuiltOn, forward_to_basis
 from ..model.model import MISSING_RULE, Model, replace_unchecked
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
-from ..numbers.discretizer import MovedCuts
+from ..numbers import MovedCuts
 from ..scores.elimination import log_joint_of_network
 from ..scores.fading import Fading
 from ..scores.formulas import Blend, Formula, Sum, Table, scopes_of_terms

@@ -33,7 +33,7 @@ from ..model.arguments import check_has_joint_distribution, check_model
 from ..model.class_prior import check_class_prior, log_prior_ratio
 from ..model.model import Model
 from ..model.recipes import contains_given
-from ..numbers.preparation import Preparing
+from ..numbers import Preparing
 from ..scores.densities import numeric_columns_of
 from ..tools.arrays import Array, ArrayOf, Positions, log_normalize
 from ..tools.calls import parameters_of, showing_progress

@@ -18,7 +18,7 @@ from ..fitting.lp import lp
 from ..frames import foreign_to_pandas
 from ..inference.predict import predict
 from ..model.model import Model
-from ..numbers.discretization import discretize
+from ..numbers import discretize
 from ..several.multi_learners import chain, maode, mbc
 from ..several.multidimensional import MultiModel
 from ..tools.arrays import Array, ArrayOf

@@ -15,9 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..dataset import NUMBERS, check_not_reordered, value_type
 from ..frames import foreign_to_pandas
-from ..numbers.cut_points import BY_CLASS
-from ..numbers.discretization import discretize
-from ..numbers.rare_levels import merge_rare
+from ..numbers import BY_CLASS, discretize, merge_rare
 from ..tools.arrays import ArrayOf
 from ..tools.checks import Cutting, OneOf, Unseen
 from ..tools.messages import listed

@@ -1,1 +1,0 @@
-"""Intervals of numeric columns, rare levels, and the preparation of raw columns."""
