@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.scores import elimination
+from bnclassify import elimination
 
 from .oracles import joint_by_hand
 from .strategies import examples, frames, graphs, networks

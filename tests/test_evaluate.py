@@ -11,23 +11,21 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.model.arguments import encode_for_model
-from bnclassify.scores.evaluate import (
+from bnclassify.scores import (
+    Computed,
+    Mixture,
+    Rows,
+    Sum,
+    Table,
+    as_plain_formula,
+    averaged_formulas,
     effects_at,
+    scopes_of_terms,
     scores_at,
     scores_in_sequence,
     shifts_of_missing,
     term_values_at,
 )
-from bnclassify.scores.formulas import (
-    Computed,
-    Mixture,
-    Sum,
-    Table,
-    as_plain_formula,
-    averaged_formulas,
-    scopes_of_terms,
-)
-from bnclassify.scores.rows import Rows
 
 LABELS = ["class", "safety", "persons", "buying"]
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.model.model import Model
-from bnclassify.scores.evaluate import effect_of_feature_alone, main_effects, scores_at, scores_in_sequence
-from bnclassify.scores.rows import Rows
+from bnclassify.scores import Rows, effect_of_feature_alone, main_effects, scores_at, scores_in_sequence
 
 from .conftest import informative_gaps
 from .strategies import KINDS, fitted_models, frames, graphs, networks, smooths

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.scores import elimination, forests
+from bnclassify import elimination
 
 from .conftest import informative_gaps, read_reference, reference_frame
 from .oracles import joint_by_enumeration, posterior_by_enumeration, with_holes
@@ -60,9 +60,9 @@ def test_elimination_equals_messages_on_trees(monkeypatch: pytest.MonkeyPatch) -
     new = with_holes(frame.astype("category"), 0.4, 2)
     by_messages = bn.predict(x, new, prob=True)
     for least in (0.01, np.inf):  # for some rows, and for all, logs are added up
-        monkeypatch.setattr(forests, "_LEAST", least)
+        monkeypatch.setattr(elimination, "_LEAST", least)
         np.testing.assert_allclose(bn.predict(x, new, prob=True), by_messages, rtol=1e-10)
-    monkeypatch.setattr(forests, "is_forest", lambda factors: False)
+    monkeypatch.setattr(elimination, "is_forest", lambda factors: False)
     by_elimination = bn.predict(x, new, prob=True)
     np.testing.assert_allclose(by_messages, by_elimination, rtol=1e-10)
 

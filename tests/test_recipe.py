@@ -18,8 +18,7 @@ from bnclassify.network.classifiers import BNC
 from bnclassify.recipe import backoff_prior
 from bnclassify.recipe.prefix_tables import LeftOutRows, class_probabilities, feature_probabilities
 from bnclassify.recipe.weighted import Weighted
-from bnclassify.scores.evaluate import scores_at
-from bnclassify.scores.rows import Rows
+from bnclassify.scores import Rows, scores_at
 from bnclassify.tools.arrays import Array
 
 from .conftest import read_reference

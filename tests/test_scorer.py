@@ -13,7 +13,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.exchange.scorer import ColumnCoding, Scorer, scorer_of_model
-from bnclassify.scores.formulas import Blend, Choice, Completed, Mixture, Raised, Sum, Table
+from bnclassify.scores import Blend, Choice, Completed, Mixture, Raised, Sum, Table
 
 from .zoo import CASES, case
 

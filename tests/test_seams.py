@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
+from bnclassify import scores as formulas
 from bnclassify.counts import count_families, pair_statistics
 from bnclassify.dataset import Dataset
 from bnclassify.exchange.scorer import scorer_of_model
@@ -29,9 +30,7 @@ from bnclassify.model.model import Model
 from bnclassify.model.recipes import Recipe
 from bnclassify.network.methods import Method
 from bnclassify.network.priors import Dirichlet, Prior
-from bnclassify.scores import formulas
-from bnclassify.scores.evaluate import scores_at
-from bnclassify.scores.formulas import Computed, Formula, Sum, pad_for_missing
+from bnclassify.scores import Computed, Formula, Sum, pad_for_missing, scores_at
 from bnclassify.tools.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.tools.immutable import RECORDS, record
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.models import MBC, Chain, ChainEnsemble
-from bnclassify.scores.rows import Rows
+from bnclassify.scores import Rows
 from bnclassify.several.multidimensional import MultiModel
 from bnclassify.tools.arrays import log_sum_exp
 from bnclassify.tools.graphs import maximum_arborescence
@@ -345,7 +345,7 @@ def test_the_joint_of_a_single_network_is_not_averaged(
 ) -> None:
     one = bn.lp(bn.mbc(["class", "safety"], car, score="loglik"), car, smooth=1)
     expected = bn.loglik(one, car)
-    monkeypatch.setattr("bnclassify.scores.elimination.log_sum_exp", None)
+    monkeypatch.setattr("bnclassify.elimination.log_sum_exp", None)
     assert bn.loglik(one, car) == expected
 
 
@@ -475,7 +475,7 @@ def test_too_many_combinations(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPa
 def test_tables_that_would_be_too_large(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     names = list(votes.columns[:6])
     x = bn.lp(bn.mbc(names, votes, max_parents=2, score="loglik"), votes, smooth=1)
-    monkeypatch.setattr("bnclassify.scores.elimination.MAX_CELLS", 2)
+    monkeypatch.setattr("bnclassify.elimination.MAX_CELLS", 2)
     with pytest.raises(ValueError, match="fewer parents"):
         bn.predict(x, votes)
     holes = votes.mask(np.random.default_rng(0).random(votes.shape) < 0.3)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.scores.unknown import UnknownEffects, mean_pairwise_variance
+from bnclassify.scores import UnknownEffects, mean_pairwise_variance
 
 
 @pytest.fixture(scope="module")

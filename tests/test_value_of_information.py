@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.inference.value_of_information import _log_joint_of_values, _values_to_try
-from bnclassify.scores.evaluate import scores_at
-from bnclassify.scores.rows import Rows
+from bnclassify.scores import Rows, scores_at
 from bnclassify.tools.arrays import log_sum_exp
 
 from .conftest import informative_gaps

@@ -21,10 +21,7 @@ from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
 from ..numbers import Discretizer, Merger, Preparation, cut_point_as_text, interval_labels
-from ..scores.evaluate import main_effects, scores_at
-from ..scores.formulas import Completed, Formula, Sum, Table
-from ..scores.rows import Rows
-from ..scores.unknown import UnknownEffects
+from ..scores import Completed, Formula, Rows, Sum, Table, UnknownEffects, main_effects, scores_at
 from ..tools.arrays import (
     Array,
     ArrayOf,

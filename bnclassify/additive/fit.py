@@ -27,7 +27,7 @@ from ..model.model import Model
 from ..model.recipes import Step, TrainingRows
 from ..network.classifiers import BNC
 from ..numbers import Discretizer
-from ..scores.unknown import UnknownEffects
+from ..scores import UnknownEffects
 from ..tools.arrays import Array, Codes, Positions
 from ..tools.immutable import record
 from ..tools.messages import listed, warn

@@ -14,7 +14,7 @@ from ..frames import InFull, open_rows
 from ..model.arguments import check_fitted, check_has_rows, check_not_dropped, encode_for_model
 from ..model.model import Model
 from ..model.recipes import Step
-from ..scores.evaluate import scores_at
+from ..scores import scores_at
 from ..tools.arrays import Positions, log_normalize, weights_at
 from ..tools.checks import Instance, OneOf
 from ..tools.immutable import record

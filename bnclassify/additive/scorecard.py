@@ -16,8 +16,7 @@ from ..dataset import MISSING, Dataset
 from ..model.arguments import check_fitted
 from ..model.model import MISSING_RULE, Model
 from ..model.recipes import NO_JOINT, Step
-from ..scores.evaluate import mask_of_values_without_effect
-from ..scores.rows import Rows
+from ..scores import Rows, mask_of_values_without_effect
 from ..tools import special
 from ..tools.arrays import TOLERANCE, Array, ArrayOf
 from ..tools.checks import OneOf, Optional, Real, Whole, must_be

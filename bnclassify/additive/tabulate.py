@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 
 from ..dataset import MISSING, Dataset
+from ..elimination import density_grid
 from ..frames import InFull
 from ..inference.evidence import cards_of_features, positions_parents_first
 from ..model.arguments import check_fitted
 from ..model.model import Model
 from ..model.recipes import Step
 from ..numbers import short_point_texts
-from ..scores.densities import density_grid
-from ..scores.evaluate import (
+from ..scores import (
+    Rows,
     effect_of_feature_alone,
     effects_at,
     main_effects,
+    scopes_of_terms,
     scores_in_sequence,
     shifts_of_missing,
 )
-from ..scores.formulas import scopes_of_terms
-from ..scores.rows import Rows
 from ..tools.arrays import Array, Positions, log, softmax
 from ..tools.messages import listed
 from .effect_table import (

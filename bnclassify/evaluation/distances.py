@@ -11,7 +11,7 @@ from ..inference.query import log_joint_table
 from ..model.arguments import check_categorical_network, check_fitted, check_single_graph
 from ..model.model import Model
 from ..network.classifiers import BNC
-from ..scores.rows import Rows
+from ..scores import Rows
 from ..tools import special
 from ..tools.graphs import find_cycle
 from ..tools.messages import listed

@@ -24,7 +24,7 @@ from ..model.arguments import (
 from ..model.model import Model
 from ..network.classifiers import BNC, Graph
 from ..reading.families import nparams
-from ..scores.evaluate import scores_at
+from ..scores import scores_at
 from ..tools import special
 from ..tools.arrays import Array, log_normalize, log_sum_exp
 from ..tools.checks import Flag

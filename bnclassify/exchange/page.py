@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from ..elimination import density_grid
 from ..inference.evidence import cards_of_features, positions_parents_first
 from ..model.arguments import check_model
 from ..model.model import Model
@@ -23,9 +24,15 @@ from ..numbers import number_of_decimals
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import choose_arcs_to_draw, plot
 from ..plotting.nodes import text_as_html
-from ..scores.densities import density_grid
-from ..scores.evaluate import main_effects, shifts_of_missing
-from ..scores.formulas import Blend, Completed, Raised, Table, is_sum_of_tables
+from ..scores import (
+    Blend,
+    Completed,
+    Raised,
+    Table,
+    is_sum_of_tables,
+    main_effects,
+    shifts_of_missing,
+)
 from ..tools.arrays import ArrayOf, log
 from ..tools.checks import Instance
 from ..tools.messages import to_python_scalar

@@ -11,7 +11,7 @@ import numpy as np
 from ..additive.scorecard import Scorecard
 from ..inference.evidence import effect_ranges
 from ..model.model import Model
-from ..scores.rows import Rows
+from ..scores import Rows
 from ..tools.arrays import ArrayOf
 from ..tools.checks import Instance, Names, Optional, check_columns
 from ..tools.graphs import descending_order

@@ -3,7 +3,7 @@
 Other languages evaluate a `Scorer` as follows. Each value of a row becomes a
 code; see `ColumnCoding`. The formula of the codes, and of the numbers of
 columns that are kept as numbers, gives one score per class; see
-`bnclassify.scores.formulas`. The predicted label is the first whose score is
+`bnclassify.scores`. The predicted label is the first whose score is
 within 1e-9 of the largest. The posterior of a class is exp(score - largest)
 divided by the sum of these, and uniform if all scores are -inf. The tests
 evaluate all this in plain Python, one row at a time (`tests/test_scorer.py`).
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ..dataset import MISSING
 from ..model.arguments import check_fitted
-from ..scores.formulas import Formula, Table, as_plain_formula, no_formula_error, sums_in_formula
+from ..scores import Formula, Table, as_plain_formula, no_formula_error, sums_in_formula
 from ..tools.messages import listed
 
 

@@ -17,7 +17,7 @@ from ..dataset import MISSING
 from ..inference.decisions import check_costs
 from ..model.arguments import check_fitted
 from ..model.model import Model
-from ..scores.formulas import Mixture, Sum, sums_in_formula
+from ..scores import Mixture, Sum, sums_in_formula
 from ..tools.arrays import Array, ArrayOf, first_best
 from ..tools.checks import Names, OneOf, Optional, must_be
 from ..tools.messages import listed, repeated_items, shown

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..scores.elimination import eliminate_variables, plan_elimination
-from ..scores.formulas import (
+from ..elimination import eliminate_variables, plan_elimination
+from ..scores import (
     Blend,
     Choice,
     Coding,

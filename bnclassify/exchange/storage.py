@@ -20,7 +20,7 @@ from ..model.counted import CountedModel, check_counted
 from ..model.model import Model
 from ..model.recipes import Tally
 from ..reading.families import members
-from ..scores.evaluate import scores_at
+from ..scores import scores_at
 from ..tools.checks import Instance, must_be
 from ..tools.messages import listed, shown, warn
 from .notation import Reader, UnregisteredError, Writer, can_save_step, pieces_of_json_text

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from ..additive.fit import fit_effects, sum_of_effects
 from ..additive.pairs import Pairs, check_pairs
 from ..dataset import Dataset, Opened, OpenedData
+from ..elimination import Numbers, numeric_columns_of
 from ..frames import (
     InFull,
     InParts,
@@ -25,7 +26,6 @@ from ..network.methods import find_method
 from ..network.priors import PRIORS, find_prior
 from ..numbers import Preparing
 from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
-from ..scores.densities import Numbers, numeric_columns_of
 from ..tools.calls import check_arguments, parameters_of, showing_progress, with_call_advice
 from ..tools.checks import (
     AnyCutting,

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 
 from ..dataset import Columns, Countable, Dataset, Opened, OpenedData
+from ..elimination import Numbers
 from ..frames import (
     InFull,
     InParts,
@@ -26,7 +27,6 @@ from ..model.recipes import Step, Tally, TrainingRows
 from ..network.classifiers import warn_of_wide_tables
 from ..network.methods import PLAIN, Method, find_method
 from ..network.priors import Prior, find_prior, is_nested_prior
-from ..scores.densities import Numbers
 from ..tools.calls import progress_bar, with_call_advice
 from ..tools.checks import Seed, check_rng
 from ..tools.immutable import record

@@ -17,9 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..scores.evaluate import scores_at
-from ..scores.formulas import Formula, averaged_formulas, scopes_of_terms
-from ..scores.rows import Rows
+from ..scores import Formula, Rows, averaged_formulas, scopes_of_terms, scores_at
 from ..tools.arrays import (
     BLOCK_ROWS,
     TOLERANCE,

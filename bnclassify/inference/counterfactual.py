@@ -10,7 +10,7 @@ from ..dataset import check_unseen
 from ..frames import InFull, Row
 from ..model.arguments import check_fitted
 from ..model.model import Model
-from ..scores.evaluate import scores_at
+from ..scores import scores_at
 from ..tools.arrays import first_best, second_best
 from ..tools.calls import with_call_advice
 from ..tools.checks import Names, OneOf, Unseen, Whole

@@ -18,14 +18,14 @@ from ..dataset import Dataset, check_unseen
 from ..model.arguments import check_fitted, check_not_dropped
 from ..model.model import Model
 from ..network.families import Scope
-from ..scores.evaluate import (
+from ..scores import (
+    Formula,
+    Rows,
     effects_at,
     mask_of_values_without_effect,
     scores_at,
     scores_in_sequence,
 )
-from ..scores.formulas import Formula
-from ..scores.rows import Rows
 from ..tools import graphs
 from ..tools.arrays import (
     BLOCK_CELLS,

@@ -23,8 +23,7 @@ from ..reading.intervals import (
     check_interval,
     with_interval_columns,
 )
-from ..scores.evaluate import scores_at
-from ..scores.rows import Rows
+from ..scores import Rows, scores_at
 from ..tools import special
 from ..tools.arrays import Array, Mask, code_type, first_best, log, log_normalize, slices
 from ..tools.calls import with_call_advice

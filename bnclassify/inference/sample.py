@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ..counts import flat_index
+from ..elimination import BURN_IN, MOST_SWEEPS
 from ..frames import is_missing
 from ..model.arguments import check_has_joint_distribution
 from ..model.model import Model
-from ..scores.gibbs import BURN_IN, MOST_SWEEPS
 from ..tools.arrays import Array, Codes
 from ..tools.calls import with_call_advice
 from ..tools.checks import Seed, Whole, check_rng

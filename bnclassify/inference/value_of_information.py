@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 
 from ..dataset import MISSING, check_unseen
+from ..elimination import density_grid
 from ..frames import InFull, Row, is_missing
 from ..model.arguments import check_fitted
 from ..model.model import Model
-from ..scores.densities import density_grid
-from ..scores.evaluate import scores_at
-from ..scores.formulas import sums_in_formula
-from ..scores.rows import Rows
+from ..scores import Rows, scores_at, sums_in_formula
 from ..tools.arrays import (
     Array,
     ArrayOf,

@@ -17,10 +17,9 @@ import pandas as pd
 
 from ..counts import check_table_size, flat_index, number_family_states
 from ..dataset import Dataset, Schema
+from ..elimination import Factor, add_marginalized_terms
 from ..metrics import ACCURACY, Metric
 from ..network.priors import Prior, PseudoCounts
-from ..scores.elimination import add_marginalized_terms
-from ..scores.factors import Factor
 from ..tools.arrays import (
     Array,
     ArrayOf,

@@ -11,10 +11,10 @@ import pandas as pd
 
 from ..counts import count_families, flat_index
 from ..dataset import Dataset
+from ..elimination import groups_of_equal_columns
 from ..network.em import run_em
 from ..network.families import Scope, count_parameters
 from ..network.priors import Dirichlet
-from ..scores.elimination import groups_of_equal_columns
 from ..tools.arrays import TOLERANCE, Array, Mask, log
 from .local_scores import WITH_MISSING_VALUES, LocalScores
 

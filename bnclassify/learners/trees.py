@@ -9,6 +9,7 @@ import numpy as np
 
 from ..counts import arc_scores, pair_informations, pair_statistics
 from ..dataset import Countable
+from ..elimination import Numbers, numbers_as_setting, numeric_columns_of
 from ..frames import (
     InFull,
     InParts,
@@ -18,7 +19,6 @@ from ..frames import (
 )
 from ..model.recipes import Step
 from ..network.classifiers import BNC
-from ..scores.densities import Numbers, numbers_as_setting, numeric_columns_of
 from ..tools.arrays import TOLERANCE, Array, Mask, first_best
 from ..tools.checks import OneOf
 from ..tools.graphs import max_forest_parents, spanning_tree_posterior

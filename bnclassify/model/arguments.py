@@ -18,7 +18,7 @@ from ..dataset import (
     warn_of_distant_numbers,
 )
 from ..frames import Records, open_data, open_rows
-from ..scores.evaluate import scores_at
+from ..scores import scores_at
 from ..tools.arrays import Array, Mask
 from ..tools.checks import OneOf, is_among, must_be, options_sentence
 from ..tools.messages import listed, shown

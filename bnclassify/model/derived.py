@@ -29,7 +29,7 @@ basis, a network whose `Step` names the learner. `bnc`, `predict`, `explain`,
 >>> from bnclassify.frames import prepare_training_data
 >>> from bnclassify.learners.networks import network
 >>> from bnclassify.model.recipes import Step
->>> from bnclassify.scores.formulas import Sum, Table, pad_for_missing
+>>> from bnclassify.scores import Sum, Table, pad_for_missing
 >>> @record
 ... @dataclass(frozen=True, eq=False, repr=False)
 ... class OneTable(BuiltOn):  # P(class | the feature at a position)

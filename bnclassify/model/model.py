@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, TypeVar
 import numpy as np
 
 from ..dataset import Countable, Dataset, Levels, OpenedData, as_floats, codes_by_levels
+from ..elimination import Density
 from ..numbers import Discretizer, Preparation
-from ..scores.densities import Density
-from ..scores.evaluate import scores_at
-from ..scores.formulas import Formula, add_to_scores
-from ..scores.rows import Rows
+from ..scores import Formula, Rows, add_to_scores, scores_at
 from ..tools.arrays import Array, ArrayOf, Codes, log_normalize
 from ..tools.checks import OneOf, Optional
 from ..tools.immutable import EMPTY, Immutable, cached_property

@@ -11,16 +11,18 @@ import numpy as np
 
 from ..counts import count_families, flat_index
 from ..dataset import Countable, Dataset, Levels
+from ..elimination import (
+    BURN_IN,
+    Density,
+    GibbsSampler,
+    draw_column_per_row,
+    fill_in_by_elimination,
+)
 from ..model.class_prior import ClassProportions
 from ..model.counted import CountedModel
 from ..model.model import Model, replace_unchecked
 from ..model.recipes import Recipe, Tally
-from ..scores.densities import Density
-from ..scores.elimination import draw_column_per_row, fill_in_by_elimination
-from ..scores.evaluate import network_terms_and_codes, scores_at
-from ..scores.formulas import Numeric, Sum, Table
-from ..scores.gibbs import BURN_IN, GibbsSampler
-from ..scores.rows import Rows
+from ..scores import Numeric, Rows, Sum, Table, network_terms_and_codes, scores_at
 from ..tools.arrays import (
     BLOCK_ROWS,
     Array,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dataset import OpenedData
+from ..elimination import FAMILIES, numeric_columns_of
 from ..frames import data_and_numeric_features
 from ..model.model import Model, replace_unchecked
-from ..scores.densities import FAMILIES, numeric_columns_of
 from ..tools.immutable import record
 from ..tools.messages import listed
 from .methods import Plain, method_of_lp

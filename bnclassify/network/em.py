@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from .. import elimination
 from ..counts import contingency_table
 from ..dataset import Dataset
+from ..elimination import Belief, Factor, sum_terms
 from ..model.counted import CountedModel, check_counted
 from ..model.model import Model
-from ..scores import elimination, forests
-from ..scores.factors import Belief, Factor, sum_terms
 from ..tools.arrays import (
     BLOCK_ROWS,
     Array,
@@ -263,9 +263,9 @@ def _log_joints_and_beliefs(
     """Return the log joint of copies, and the posteriors of missing values, to be read once."""
     rows = block.codes, block.classes
     log_joints = sum_terms(factors, *rows)
-    if forests.is_forest(factors):
-        evidence = list(forests.collect_evidence(log_joints, factors, *rows, leaves=True))
-        return log_joints, forests.distribute_posteriors(evidence, factors, *rows)
+    if elimination.is_forest(factors):
+        evidence = list(elimination.collect_evidence(log_joints, factors, *rows, leaves=True))
+        return log_joints, elimination.distribute_posteriors(evidence, factors, *rows)
     elimination.add_terms_by_elimination(log_joints, factors, *rows)
     return log_joints, elimination.posteriors_of_families(factors, *rows)
 

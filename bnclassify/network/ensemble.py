@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..dataset import Countable, Dataset
+from ..elimination import draw_column_per_row, fill_in_by_enumeration
 from ..model.counted import CountedModel, check_counted
 from ..model.derived import forward_to_basis
 from ..model.model import MISSING_RULE, Model, replace_unchecked
 from ..model.recipes import Recipe, Step, TrainingRows
-from ..scores.elimination import draw_column_per_row, fill_in_by_enumeration
-from ..scores.evaluate import scores_at
-from ..scores.formulas import Formula, Mixture
-from ..scores.rows import Rows
+from ..scores import Formula, Mixture, Rows, scores_at
 from ..tools.arrays import Array, Codes, Mask, Positions, log, log_sum_exp
 from ..tools.immutable import cached_property, record
 from ..tools.messages import listed

@@ -29,7 +29,7 @@ from ..model.arguments import check_augmented, check_size_of_scores
 from ..model.derived import Derived, forward_to_basis
 from ..model.model import Model
 from ..model.recipes import Recipe
-from ..scores.formulas import Formula, Recoded
+from ..scores import Formula, Recoded
 from ..tools import special
 from ..tools.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
 from ..tools.calls import advance_bar

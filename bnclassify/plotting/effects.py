@@ -19,7 +19,7 @@ from ..inference.evidence import Effect, effect_on_log_odds, target_position
 from ..inference.explain import read_one_row, value_in_words
 from ..model.arguments import check_model, encode_for_model, read_for_model
 from ..model.model import Model
-from ..scores.rows import Rows
+from ..scores import Rows
 from ..tools import special
 from ..tools.arrays import Array
 from ..tools.checks import Instance

@@ -9,7 +9,7 @@ from textwrap import wrap
 from ..model.arguments import variables_of_new_data
 from ..model.model import MISSING_RULE, WRITERS, Model
 from ..model.recipes import Step, TrainingRows
-from ..scores.evaluate import shifts_of_missing
+from ..scores import shifts_of_missing
 
 _MOST, _FEW = 6, 3
 """Largest number of columns or classes that are named; of more, the number is shown."""

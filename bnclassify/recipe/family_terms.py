@@ -11,7 +11,7 @@ import numpy as np
 
 from ..counts import flat_index
 from ..network.families import Scope
-from ..scores.formulas import Coding, Table
+from ..scores import Coding, Table
 from ..tools.arrays import Array, Codes, Mask, log
 from ..tools.immutable import cached_property
 from .prefix_tables import PrefixTable, class_probabilities, feature_probabilities

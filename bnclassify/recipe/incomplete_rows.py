@@ -9,11 +9,9 @@ from math import prod
 import numpy as np
 
 from ..dataset import Dataset
+from ..elimination import Factor, Fading, log_joint_of_network
 from ..network.classifiers import BNC
 from ..network.families import Scope
-from ..scores.elimination import log_joint_of_network
-from ..scores.factors import Factor
-from ..scores.fading import Fading
 from ..tools.arrays import Array, Codes, log
 from .conditional_likelihood import best_common_power
 from .prefix_tables import LeftOutRows, PrefixTable

@@ -15,7 +15,7 @@ from ..model.model import Model
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.methods import Method, method_of_lp
 from ..network.priors import Prior, check_positive_prior
-from ..scores.formulas import Formula, Raised
+from ..scores import Formula, Raised
 from ..tools.immutable import POWER, cached_property, field_bounds, record
 from .backoff_prior import check_prefix_prior
 from .conditional_likelihood import (

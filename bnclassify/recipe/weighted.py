@@ -10,14 +10,13 @@ import numpy as np
 
 from ..counts import MAX_CELLS
 from ..dataset import Dataset
+from ..elimination import Fading, log_joint_of_network
 from ..model.derived import BuiltOn, forward_to_basis
 from ..model.model import MISSING_RULE, Model, replace_unchecked
 from ..model.recipes import NO_JOINT, Recipe
 from ..network.classifiers import BNC
 from ..numbers import MovedCuts
-from ..scores.elimination import log_joint_of_network
-from ..scores.fading import Fading
-from ..scores.formulas import Blend, Formula, Sum, Table, scopes_of_terms
+from ..scores import Blend, Formula, Sum, Table, scopes_of_terms
 from ..tools.arrays import BLOCK_ROWS, Array, Codes, log, slices
 from ..tools.immutable import POWER, cached_property, field_bounds, record
 from ..tools.messages import listed

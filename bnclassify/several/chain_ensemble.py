@@ -13,7 +13,7 @@ from ..dataset import OpenedData
 from ..model.derived import forward_to_basis
 from ..model.model import Fit
 from ..model.recipes import Recipe, Step, recipe_with_parameter_step
-from ..scores.rows import Rows
+from ..scores import Rows
 from ..tools.arrays import Array, Codes, first_best, slices
 from ..tools.immutable import record
 from ..tools.messages import listed

@@ -16,13 +16,9 @@ import numpy as np
 
 from ..counts import count_families
 from ..dataset import Dataset, Levels
-from ..model.recipes import Recipe, Tally
-from ..network.classifiers import Graph
-from ..network.ensemble import ArcShares, mean_arc_shares
-from ..network.families import Family, check_families
-from ..network.priors import Prior, tables_from_counts
-from ..scores.elimination import (
+from ..elimination import (
     Component,
+    Factor,
     LogTable,
     check_elimination_size,
     components_of_missing,
@@ -34,8 +30,12 @@ from ..scores.elimination import (
     posteriors_of_families,
     score_combinations,
 )
-from ..scores.factors import Factor
-from ..scores.rows import Rows
+from ..model.recipes import Recipe, Tally
+from ..network.classifiers import Graph
+from ..network.ensemble import ArcShares, mean_arc_shares
+from ..network.families import Family, check_families
+from ..network.priors import Prior, tables_from_counts
+from ..scores import Rows
 from ..tools.arrays import BLOCK_ROWS, Array, Codes, Mask, Positions, first_best, log, slices
 from ..tools.immutable import PROBABILITY, cached_property, field_bounds, record
 from ..tools.messages import listed, shown

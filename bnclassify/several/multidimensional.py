@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..dataset import Levels, OpenedData, codes_by_levels
+from ..elimination import score_combinations
 from ..frames import read_training
 from ..metrics.outcomes import Labelling
 from ..model.arguments import read_for_model
@@ -19,10 +20,7 @@ from ..model.counted import SeveralClasses
 from ..model.derived import forward_to_basis
 from ..model.model import Fit, Model
 from ..model.recipes import Recipe, Step, TrainingRows, recipe_with_parameter_step
-from ..scores.elimination import score_combinations
-from ..scores.evaluate import scores_at
-from ..scores.formulas import Computed, Formula
-from ..scores.rows import Rows
+from ..scores import Computed, Formula, Rows, scores_at
 from ..tools.arrays import (
     Array,
     Codes,

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from ..additive.effect_table import EffectTable
 from ..additive.fit import fit_effects
 from ..dataset import Dataset, check_not_reordered, check_same_index, check_weights
+from ..elimination import numeric_columns_of
 from ..evaluation.summary import mean_contributions
 from ..fitting.bnc import bnc, check_learner_uses_groups
 from ..fitting.rounds import training_data_of_model
@@ -34,7 +35,6 @@ from ..model.class_prior import check_class_prior, log_prior_ratio
 from ..model.model import Model
 from ..model.recipes import contains_given
 from ..numbers import Preparing
-from ..scores.densities import numeric_columns_of
 from ..tools.arrays import Array, ArrayOf, Positions, log_normalize
 from ..tools.calls import parameters_of, showing_progress
 from ..tools.checks import AnyCutting, Learner, OneOf, Seed, Unseen

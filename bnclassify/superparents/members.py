@@ -13,7 +13,7 @@ from ..counts import Counts
 from ..network.priors import PseudoCounts
 from ..network.weighting import codes_without_implied, implications_between_values
 from ..recipe.prefix_tables import LeftOutRows
-from ..scores.formulas import Choice, Mixture, Sum, Table, pad_for_missing
+from ..scores import Choice, Mixture, Sum, Table, pad_for_missing
 from ..tools.arrays import (
     BLOCK_ROWS,
     TOLERANCE,

@@ -21,8 +21,7 @@ from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Dirichlet, MEstimate, Prior
 from ..recipe.prefix_tables import LeftOutRows
-from ..scores.formulas import Computed, Formula
-from ..scores.rows import Rows
+from ..scores import Computed, Formula, Rows
 from ..tools.arrays import Array, Positions, normalize
 from ..tools.checks import OneOf, Optional, Whole
 from ..tools.immutable import COUNT, cached_property, field_bounds, record

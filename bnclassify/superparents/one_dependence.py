@@ -20,8 +20,7 @@ from ..network.em import EM
 from ..network.ensemble import Average
 from ..network.families import Family
 from ..network.priors import Prior, PseudoCounts
-from ..scores.formulas import Computed, Formula
-from ..scores.rows import Rows
+from ..scores import Computed, Formula, Rows
 from ..tools.arrays import Array, ArrayOf, Codes, Positions, Slice, log, slices
 from ..tools.immutable import PROBABILITY, cached_property, field_bounds, record
 from .look_up import LookUp, level_positions, log_joint_by_blocks, spans_of_levels

@@ -1,1 +1,0 @@
-"""What fitted models compute: terms, sums, mixtures; missing values are marginalized over."""
