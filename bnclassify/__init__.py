@@ -150,8 +150,8 @@ from .network import (
     em as em,
     weighting as weighting,
 )  # of lp
-from .network.classifiers import BNC as BNC
-from .network.ensemble import Ensemble as Ensemble
+from .classifiers import BNC as BNC
+from .classifiers import Ensemble as Ensemble
 from .numbers import discretize as discretize
 from .numbers import merge_rare as merge_rare
 from .plotting.bars import (
@@ -171,8 +171,8 @@ from .plotting.performance import (
     plot_scores as plot_scores,
 )
 from .recipe import leave_one_out as leave_one_out, posterior_power as posterior_power  # of lp
-from .reading.cpt import cpt as cpt, params as params
-from .reading.families import (
+from .accessors import cpt as cpt, params as params
+from .accessors import (
     class_var as class_var,
     classes as classes,
     families as families,

@@ -2,11 +2,11 @@
 
 from .additive.effect_table import EffectTable as EffectTable
 from .additive.scorecard import Scorecard as Scorecard
+from .classifiers import BNC as BNC
+from .classifiers import DN as DN
+from .classifiers import Ensemble as Ensemble
 from .dataset import Dataset as Dataset
-from .model.model import Model as Model
-from .network.classifiers import BNC as BNC
-from .network.classifiers import DN as DN
-from .network.ensemble import Ensemble as Ensemble
+from .model import Model as Model
 from .numbers import Discretizer as Discretizer
 from .numbers import Merger as Merger
 from .numbers import Preparation as Preparation

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.model.model import Model
+from bnclassify.model import Model
 
 USUAL = 50
 """The number of examples where the profile does not ask for more."""

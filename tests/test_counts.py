@@ -20,6 +20,7 @@ from bnclassify import counts as counting
 from bnclassify import counts as extending
 from bnclassify import counts as information
 from bnclassify import counts as pairs
+from bnclassify.accessors import log_joint
 from bnclassify.counts import (
     FamilyCounts,
     count_pairs,
@@ -27,7 +28,6 @@ from bnclassify.counts import (
     pair_statistics,
     pair_tables,
 )
-from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
 from bnclassify.tools import arrays
 from bnclassify.tools.arrays import TOLERANCE, first_best, log, one_thread

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.model.arguments import encode_for_model, log_joint
+from bnclassify.accessors import encode_for_model, log_joint
 from bnclassify.tools.arrays import Array, log_sum_exp
 
 from .conftest import read_reference

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.model.arguments import encode_for_model
+from bnclassify.accessors import encode_for_model
 from bnclassify.scores import (
     Computed,
     Mixture,

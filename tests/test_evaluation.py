@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.model import arguments
+from bnclassify import accessors
 
 from .oracles import joint_by_hand
 from .strategies import frames, graphs, networks, smooths
@@ -209,7 +209,7 @@ def test_a_number_for_each_row_and_class_must_have_room(
     verb: Callable[[bn.BNC, pd.DataFrame], object], car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
-    monkeypatch.setattr(arguments, "_MOST_CELLS", 1_000)
+    monkeypatch.setattr(accessors, "_MOST_CELLS", 1_000)
     with pytest.raises(ValueError, match="merge rare classes"):
         verb(x, car)
 

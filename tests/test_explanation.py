@@ -12,8 +12,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.model.model import Model
-from bnclassify.scores import Rows, effect_of_feature_alone, main_effects, scores_at, scores_in_sequence
+from bnclassify.model import Model
+from bnclassify.scores import (
+    Rows,
+    effect_of_feature_alone,
+    main_effects,
+    scores_at,
+    scores_in_sequence,
+)
 
 from .conftest import informative_gaps
 from .strategies import KINDS, fitted_models, frames, graphs, networks, smooths

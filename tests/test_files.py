@@ -22,12 +22,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.classifiers import Network
 from bnclassify.exchange import storage
 from bnclassify.fitting.lp import fit
 from bnclassify.learners.by_name import LEARNERS
-from bnclassify.model.model import Model
+from bnclassify.model import Model
 from bnclassify.models import AODE, DN
-from bnclassify.network.classifiers import Network
 from bnclassify.network.methods import Method
 from bnclassify.several.multidimensional import ClassView
 from bnclassify.tools.arrays import Array, normalize

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln, log_softmax
 
 import bnclassify as bn
-from bnclassify.model.model import replace_unchecked
+from bnclassify.model import replace_unchecked
 from bnclassify.recipe import family_terms, leave_one_out
 from bnclassify.recipe.backoff_prior import LEAST, MOST, best_concentrations
 from bnclassify.recipe.conditional_likelihood import best_common_power, best_powers

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.model.model import Model
+from bnclassify.model import Model
 from bnclassify.models import DN
 from bnclassify.plotting import canvas, pictures
 

@@ -13,8 +13,8 @@ import pytest
 from scipy.special import gammaln, log_softmax, softmax
 
 import bnclassify as bn
-from bnclassify.model.arguments import encode_for_model
-from bnclassify.network.classifiers import BNC
+from bnclassify.accessors import encode_for_model
+from bnclassify.classifiers import BNC
 from bnclassify.recipe import backoff_prior
 from bnclassify.recipe.prefix_tables import LeftOutRows, class_probabilities, feature_probabilities
 from bnclassify.recipe.weighted import Weighted

@@ -16,6 +16,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify import scores as formulas
+from bnclassify.classifiers import Dirichlet, Prior
 from bnclassify.counts import count_families, pair_statistics
 from bnclassify.dataset import Dataset
 from bnclassify.exchange.scorer import scorer_of_model
@@ -25,11 +26,8 @@ from bnclassify.learners.arc_rules import ArcRules
 from bnclassify.learners.networks import Step, network, prepare_training_data
 from bnclassify.learners.trees import parents_in_max_forest
 from bnclassify.metrics import METRICS, Metric
-from bnclassify.model.derived import BuiltOn, Derived
-from bnclassify.model.model import Model
-from bnclassify.model.recipes import Recipe
+from bnclassify.model import BuiltOn, Derived, Model, Recipe
 from bnclassify.network.methods import Method
-from bnclassify.network.priors import Dirichlet, Prior
 from bnclassify.scores import Computed, Formula, Sum, pad_for_missing, scores_at
 from bnclassify.tools.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.tools.immutable import RECORDS, record

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify import counts as family_counts
+from bnclassify.accessors import log_joint
+from bnclassify.classifiers import find_prior
 from bnclassify.dataset import Dataset, Schema
 from bnclassify.learners import greedy, scoring
 from bnclassify.learners.neighbors import (
@@ -29,8 +31,6 @@ from bnclassify.learners.neighbors import (
 from bnclassify.learners.scoring import CrossValidatedScore, FoldedData
 from bnclassify.metrics import METRICS
 from bnclassify.metrics.folds import rows_tested_by_folds
-from bnclassify.model.arguments import log_joint
-from bnclassify.network.priors import find_prior
 from bnclassify.recipe.backoff_prior import BackOff
 from bnclassify.tools.graphs import find_cycle
 

@@ -16,10 +16,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.accessors import log_joint
+from bnclassify.classifiers import find_prior
 from bnclassify.frames import prepare_training_data
-from bnclassify.model.arguments import log_joint
 from bnclassify.models import AODE
-from bnclassify.network.priors import find_prior
 from bnclassify.recipe.prefix_tables import LeftOutRows
 from bnclassify.superparents import cooccurrence, look_up
 from bnclassify.superparents.members import formula_of_members

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.model.recipes import TrainingRows
+from bnclassify.model import TrainingRows
 from bnclassify.models import Chain
 
 from .strategies import examples, frames, graphs

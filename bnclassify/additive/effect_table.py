@@ -11,17 +11,31 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
+from ..accessors import encode_for_model, read_for_model
+from ..classifiers import BNC
 from ..counts import flat_index
 from ..dataset import MISSING, Dataset
 from ..frames import InFull
-from ..model.arguments import encode_for_model, read_for_model
-from ..model.class_prior import ClassProportions
-from ..model.derived import BuiltOn, forward_to_basis
-from ..model.model import MISSING_RULE, Model
-from ..model.recipes import NO_JOINT, Recipe
-from ..network.classifiers import BNC
+from ..model import (
+    MISSING_RULE,
+    NO_JOINT,
+    BuiltOn,
+    ClassProportions,
+    Model,
+    Recipe,
+    forward_to_basis,
+)
 from ..numbers import Discretizer, Merger, Preparation, cut_point_as_text, interval_labels
-from ..scores import Completed, Formula, Rows, Sum, Table, UnknownEffects, main_effects, scores_at
+from ..scores import (
+    Completed,
+    Formula,
+    Rows,
+    Sum,
+    Table,
+    UnknownEffects,
+    main_effects,
+    scores_at,
+)
 from ..tools.arrays import (
     Array,
     ArrayOf,

@@ -9,11 +9,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_fitted, encode_for_model
 from ..dataset import MISSING, Dataset, Opened, codes_by_levels
 from ..frames import InFull, open_rows
 from ..inference.evidence import target_position
-from ..model.arguments import check_fitted, encode_for_model
-from ..model.model import Model
+from ..model import Model
 from ..tools.arrays import Array, Codes, Mask, Positions
 from ..tools.checks import Optional, Whole
 from ..tools.messages import listed, repeated_items, shown

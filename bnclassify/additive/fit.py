@@ -21,11 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..classifiers import BNC
 from ..dataset import Dataset, as_floats
 from ..learners.networks import network
-from ..model.model import Model
-from ..model.recipes import Step, TrainingRows
-from ..network.classifiers import BNC
+from ..model import Model, Step, TrainingRows
 from ..numbers import Discretizer
 from ..scores import UnknownEffects
 from ..tools.arrays import Array, Codes, Positions

@@ -15,8 +15,7 @@ import pandas as pd
 
 from ..dataset import MISSING, Columns
 from ..frames import InFull, is_missing, open_rows
-from ..model.model import Model
-from ..model.recipes import GIVEN, Recipe, Step
+from ..model import GIVEN, Model, Recipe, Step
 from ..tools import graphs
 from ..tools.arrays import Array, Positions
 from ..tools.checks import Instance, check_column_name, must_be

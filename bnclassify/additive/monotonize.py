@@ -9,11 +9,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..accessors import check_fitted, check_has_rows, check_not_dropped, encode_for_model
 from ..dataset import Columns, Dataset, codes_by_levels
 from ..frames import InFull, open_rows
-from ..model.arguments import check_fitted, check_has_rows, check_not_dropped, encode_for_model
-from ..model.model import Model
-from ..model.recipes import Step
+from ..model import Model, Step
 from ..scores import scores_at
 from ..tools.arrays import Positions, log_normalize, weights_at
 from ..tools.checks import Instance, OneOf

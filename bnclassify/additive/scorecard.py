@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_fitted
 from ..dataset import MISSING, Dataset
-from ..model.arguments import check_fitted
-from ..model.model import MISSING_RULE, Model
-from ..model.recipes import NO_JOINT, Step
+from ..model import MISSING_RULE, NO_JOINT, Model, Step
 from ..scores import Rows, mask_of_values_without_effect
 from ..tools import special
 from ..tools.arrays import TOLERANCE, Array, ArrayOf

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..accessors import check_fitted
 from ..dataset import MISSING, Dataset
 from ..elimination import density_grid
 from ..frames import InFull
 from ..inference.evidence import cards_of_features, positions_parents_first
-from ..model.arguments import check_fitted
-from ..model.model import Model
-from ..model.recipes import Step
+from ..model import Model, Step
 from ..numbers import short_point_texts
 from ..scores import (
     Rows,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ..dataset import Dataset, check_weights
 from ..frames import foreign_to_pandas
-from ..model.model import Model
+from ..model import Model
 from ..tools.arrays import Array, ArrayOf, Mask
 from ..tools.calls import with_call_advice
 from ..tools.checks import Instance, check_columns

@@ -10,14 +10,13 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_single_graph, unwrap_estimator
+from ..classifiers import BNC
 from ..fitting.rounds import check_recipe, check_training_columns, training_data_of_models
 from ..frames import InFull, InParts, TrainingData, open_data
 from ..learners.fixed import fixed_again, network_with_families
 from ..learners.trees import edge_posterior
-from ..model.arguments import check_single_graph, unwrap_estimator
-from ..model.model import Model
-from ..model.recipes import Step
-from ..network.classifiers import BNC
+from ..model import Model, Step
 from ..tools.arrays import TOLERANCE, Array
 from ..tools.calls import progress_bar
 from ..tools.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, must_be

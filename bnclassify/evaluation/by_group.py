@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_fitted
 from ..dataset import MISSING, check_same_index, is_column_name
 from ..frames import frame_of
 from ..inference.predict import predict
 from ..metrics import METRICS
-from ..model.arguments import check_fitted
-from ..model.model import Model
+from ..model import Model
 from ..tools.arrays import Array, Codes, Positions, first_best, log
 from ..tools.checks import Names, Seed, check_columns, must_be
 from ..tools.messages import listed, repeated_items, shown, to_python_scalar

@@ -10,13 +10,12 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_has_joint_distribution, check_ordered, unwrap_estimator
 from ..fitting.rounds import Plan, models_by_name, names_of_given_models, plan_rounds
 from ..frames import InFull, InParts
 from ..metrics import AnyMetric, choose_metrics
 from ..metrics.folds import Folds
-from ..model.arguments import check_has_joint_distribution, check_ordered, unwrap_estimator
-from ..model.counted import SeveralClasses
-from ..model.model import Model
+from ..model import Model, SeveralClasses
 from ..tools.arrays import Array
 from ..tools.calls import showing_progress, with_call_advice
 from ..tools.checks import Flag, MetricName, Seed, Unseen, Whole

@@ -7,13 +7,13 @@ from typing import Any, Literal, TypeAlias, Unpack, overload
 import numpy as np
 import pandas as pd
 
+from ..accessors import unwrap_estimator
 from ..dataset import Dataset
 from ..fitting.rounds import Plan, Round, models_by_name, plan_rounds
 from ..frames import AnyFrame, InFull, InPandas, InParts, TrainingData, in_library_of
 from ..metrics.folds import Folds
 from ..metrics.outcomes import Labelling, predict_outcomes
-from ..model.arguments import unwrap_estimator
-from ..model.model import Model
+from ..model import Model
 from ..recipe.row_folds import RowFold
 from ..tools.arrays import Array, Mask, first_best, log, log_normalize
 from ..tools.calls import Bar, progress_bar, showing_progress, with_call_advice

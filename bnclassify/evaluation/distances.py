@@ -7,10 +7,10 @@ from itertools import combinations
 
 import numpy as np
 
+from ..accessors import check_categorical_network, check_fitted, check_single_graph
+from ..classifiers import BNC
 from ..inference.query import log_joint_table
-from ..model.arguments import check_categorical_network, check_fitted, check_single_graph
-from ..model.model import Model
-from ..network.classifiers import BNC
+from ..model import Model
 from ..scores import Rows
 from ..tools import special
 from ..tools.graphs import find_cycle

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_fitted, check_has_rows, read_for_model
 from ..additive.effect_table import UNSEEN, EffectTable
 from ..dataset import (
     MISSING,
@@ -21,10 +22,7 @@ from ..dataset import (
 )
 from ..frames import InFull, open_rows
 from ..inference.evidence import weigh_evidence
-from ..model.arguments import check_fitted, check_has_rows, read_for_model
-from ..model.counted import check_counted
-from ..model.model import Model
-from ..model.recipes import Tally
+from ..model import Model, Tally, check_counted
 from ..numbers import points_between
 from ..tools.arrays import Array, Codes, Mask
 from ..tools.graphs import descending_order

@@ -22,7 +22,7 @@ from ..fitting.rounds import (
 from ..frames import open_data
 from ..metrics import AnyMetric
 from ..metrics.outcomes import Outcomes, predict_outcomes
-from ..model.model import Model
+from ..model import Model
 from ..tools.arrays import Array, Codes, Positions, first_best, log, normalize, sum_nested
 from ..tools.calls import progress_bar
 from ..tools.checks import is_among, must_be, options_sentence

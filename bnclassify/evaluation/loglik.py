@@ -9,21 +9,21 @@ from typing import Any, Literal, overload
 import numpy as np
 import pandas as pd
 
-from ..dataset import Countable, Dataset, codes_of_class
-from ..frames import InFull, InParts
-from ..learners.local_scores import warn_of_fractional_weights
-from ..model.arguments import (
+from ..accessors import (
     check_fitted,
     check_has_joint_distribution,
     check_single_graph,
     check_size_of_scores,
     encode_any_source,
     encode_for_model,
+    nparams,
     variables_of_new_data,
 )
-from ..model.model import Model
-from ..network.classifiers import BNC, Graph
-from ..reading.families import nparams
+from ..classifiers import BNC, Graph
+from ..dataset import Countable, Dataset, codes_of_class
+from ..frames import InFull, InParts
+from ..learners.local_scores import warn_of_fractional_weights
+from ..model import Model
 from ..scores import scores_at
 from ..tools import special
 from ..tools.arrays import Array, log_normalize, log_sum_exp

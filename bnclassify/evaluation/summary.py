@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..frames import InFull, InParts, open_data
-from ..inference.evidence import weigh_evidence
-from ..metrics import choose_metrics
-from ..model.arguments import (
+from ..accessors import (
     check_fitted,
     check_has_rows,
     check_model,
     encode_for_model,
     variables_of_new_data,
 )
-from ..model.model import Model
+from ..frames import InFull, InParts, open_data
+from ..inference.evidence import weigh_evidence
+from ..metrics import choose_metrics
+from ..model import Model
 from ..reading.facts import aligned_lines, facts_of
 from ..tools.calls import with_call_advice
 from ..tools.checks import Seed, Whole

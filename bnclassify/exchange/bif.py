@@ -13,15 +13,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..accessors import check_categorical_network, params, values
+from ..classifiers import BNC
 from ..dataset import Dataset
 from ..fitting.lp import lp
 from ..learners.fixed import fixed_again, network_with_families
-from ..model.arguments import check_categorical_network
-from ..model.model import Model
-from ..model.recipes import Step
-from ..network.classifiers import BNC
-from ..reading.cpt import params
-from ..reading.families import values
+from ..model import Model, Step
 from ..tools.arrays import Array, Slice
 from ..tools.checks import OneOf, check_column_name, options_sentence
 from ..tools.immutable import record

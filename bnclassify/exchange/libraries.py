@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..accessors import check_categorical_network, check_single_network, cpt, params, values
+from ..classifiers import BNC
 from ..frames import Foreign
-from ..model.arguments import check_categorical_network, check_single_network
-from ..network.classifiers import BNC
-from ..reading.cpt import cpt, params
-from ..reading.families import values
 from ..tools.messages import listed, repeated_items, shown
 
 if TYPE_CHECKING:

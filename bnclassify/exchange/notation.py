@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 import numpy as np
 import pandas as pd
 
-from ..model.model import Model
-from ..model.recipes import Step, Tally
+from ..model import Model, Step, Tally
 from ..tools.arrays import ArrayOf
 from ..tools.immutable import RECORDS, Immutable, StackedArrays, is_record
 from ..tools.messages import listed, shown, to_python_scalar

@@ -16,10 +16,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from ..accessors import check_model
 from ..elimination import density_grid
 from ..inference.evidence import cards_of_features, positions_parents_first
-from ..model.arguments import check_model
-from ..model.model import Model
+from ..model import Model
 from ..numbers import number_of_decimals
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import choose_arcs_to_draw, plot

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..additive.scorecard import Scorecard
 from ..inference.evidence import effect_ranges
-from ..model.model import Model
+from ..model import Model
 from ..scores import Rows
 from ..tools.arrays import ArrayOf
 from ..tools.checks import Instance, Names, Optional, check_columns

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from ..accessors import check_fitted
 from ..dataset import MISSING
-from ..model.arguments import check_fitted
 from ..scores import Formula, Table, as_plain_formula, no_formula_error, sums_in_formula
 from ..tools.messages import listed
 

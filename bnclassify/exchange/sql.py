@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..accessors import check_fitted
 from ..additive.scorecard import Scorecard
 from ..dataset import MISSING
 from ..inference.decisions import check_costs
-from ..model.arguments import check_fitted
-from ..model.model import Model
+from ..model import Model
 from ..scores import Mixture, Sum, sums_in_formula
 from ..tools.arrays import Array, ArrayOf, first_best
 from ..tools.checks import Names, OneOf, Optional, must_be

@@ -14,12 +14,9 @@ from secrets import token_hex
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_model, members
 from ..inference.predict import predict
-from ..model.arguments import check_model
-from ..model.counted import CountedModel, check_counted
-from ..model.model import Model
-from ..model.recipes import Tally
-from ..reading.families import members
+from ..model import CountedModel, Model, Tally, check_counted
 from ..scores import scores_at
 from ..tools.checks import Instance, must_be
 from ..tools.messages import listed, shown, warn

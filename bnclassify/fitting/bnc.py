@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ..additive.fit import fit_effects, sum_of_effects
 from ..additive.pairs import Pairs, check_pairs
+from ..classifiers import PRIORS, find_prior
 from ..dataset import Dataset, Opened, OpenedData
 from ..elimination import Numbers, numeric_columns_of
 from ..frames import (
@@ -21,9 +22,8 @@ from ..frames import (
     with_groups_as_cases,
 )
 from ..learners.by_name import LEARNERS, find_learner
-from ..model.model import Model
+from ..model import Model
 from ..network.methods import find_method
-from ..network.priors import PRIORS, find_prior
 from ..numbers import Preparing
 from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
 from ..tools.calls import check_arguments, parameters_of, showing_progress, with_call_advice

@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
+from ..accessors import check_model
+from ..classifiers import Prior, find_prior, is_nested_prior, warn_of_wide_tables
 from ..dataset import Columns, Countable, Dataset, Opened, OpenedData
 from ..elimination import Numbers
 from ..frames import (
@@ -20,13 +22,8 @@ from ..frames import (
     read_training,
     with_groups_as_cases,
 )
-from ..model.arguments import check_model
-from ..model.counted import SeveralClasses
-from ..model.model import Model, replace_unchecked
-from ..model.recipes import Step, Tally, TrainingRows
-from ..network.classifiers import warn_of_wide_tables
+from ..model import Model, SeveralClasses, Step, Tally, TrainingRows, replace_unchecked
 from ..network.methods import PLAIN, Method, find_method
-from ..network.priors import Prior, find_prior, is_nested_prior
 from ..tools.calls import progress_bar, with_call_advice
 from ..tools.checks import Seed, check_rng
 from ..tools.immutable import record

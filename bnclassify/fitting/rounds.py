@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_fitted, unwrap_estimator
 from ..dataset import Columns, Dataset, Opened, OpenedData, check_unseen, recode_column
 from ..frames import (
     NoRowsError,
@@ -20,10 +21,7 @@ from ..frames import (
     split_off_groups,
 )
 from ..metrics.folds import Folds, drawn_or_given_folds
-from ..model.arguments import check_fitted, unwrap_estimator
-from ..model.derived import Derived
-from ..model.model import Model
-from ..model.recipes import Recipe, contains_given
+from ..model import Derived, Model, Recipe, contains_given
 from ..numbers import check_can_discretize
 from ..recipe.row_folds import RowFold
 from ..tools.arrays import Mask, Positions

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_bnc
 from ..dataset import Countable, Dataset, OpenedData
 from ..frames import (
     Frame,
@@ -19,9 +20,7 @@ from ..frames import (
 )
 from ..learners.by_name import LEARNERS, find_learner
 from ..learners.fixed import anb, nb
-from ..model.arguments import check_bnc
-from ..model.model import Model, replace_unchecked
-from ..model.recipes import Recipe, Step
+from ..model import Model, Recipe, Step, replace_unchecked
 from ..numbers import MovedCuts, Preparation, Preparing, check_can_discretize
 from ..recipe.codings import FineData
 from ..recipe.weighted import Weighted

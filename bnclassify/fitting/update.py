@@ -8,15 +8,12 @@ from functools import partial, reduce
 from operator import add
 from typing import Any, Literal, TypeVar, cast
 
+from ..accessors import check_fitted, unwrap_estimator
+from ..classifiers import Given
 from ..counts import Recoding
 from ..dataset import Columns, Countable, OpenedData, united_levels
 from ..frames import InFull, InParts, open_data
-from ..model.arguments import check_fitted, unwrap_estimator
-from ..model.class_prior import PROPORTIONS
-from ..model.counted import check_counted
-from ..model.model import Model, replace_unchecked
-from ..model.recipes import Tally, TrainingRows
-from ..network.priors import Given
+from ..model import PROPORTIONS, Model, Tally, TrainingRows, check_counted, replace_unchecked
 from ..tools.arrays import sum_nested
 from ..tools.calls import with_call_advice
 from ..tools.checks import Instance, ListOf, OneOf

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar, cast
 
-from ..model.arguments import check_fitted, replace_class_prior
-from ..model.class_prior import ClassPrior
-from ..model.model import Model
+from ..accessors import check_fitted, replace_class_prior
+from ..model import ClassPrior, Model
 from ..tools.calls import with_call_advice
 
 X = TypeVar("X", bound=Model)

@@ -11,16 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from ..accessors import check_model, check_single_fitted_graph, position_of_variable
+from ..classifiers import BNC, MOST_ESS, Family, Given, Graph
 from ..dataset import Countable, Known
 from ..learners.fixed import fixed_again, network_with_families
-from ..model.arguments import check_model, check_single_fitted_graph
-from ..model.model import Model, replace_unchecked
-from ..model.recipes import A_NETWORK, GIVEN, Step, Tally
-from ..network.classifiers import BNC, Graph
+from ..model import A_NETWORK, GIVEN, Model, Step, Tally, replace_unchecked
 from ..network.em import expected_counts, rows_completed_with_each_class
-from ..network.families import Family
-from ..network.priors import MOST_ESS, Given
-from ..reading.families import position_of_variable
 from ..tools.arrays import Array, Mask
 from ..tools.calls import with_call_advice
 from ..tools.checks import Instance, OneOf, Optional, Real, must_be

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import pandas as pd
 
+from ..accessors import check_fitted
 from ..dataset import check_unseen
 from ..frames import InFull, Row
-from ..model.arguments import check_fitted
-from ..model.model import Model
+from ..model import Model
 from ..scores import scores_at
 from ..tools.arrays import first_best, second_best
 from ..tools.calls import with_call_advice

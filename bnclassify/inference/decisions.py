@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..frames import is_missing
-from ..model.class_prior import check_names_of_classes
+from ..model import check_names_of_classes
 from ..tools.arrays import TOLERANCE, Array, Mask, Positions, log_normalize
 from ..tools.checks import Instance
 from ..tools.messages import listed

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_fitted, check_not_dropped
+from ..classifiers import Scope
 from ..dataset import Dataset, check_unseen
-from ..model.arguments import check_fitted, check_not_dropped
-from ..model.model import Model
-from ..network.families import Scope
+from ..model import Model
 from ..scores import (
     Formula,
     Rows,

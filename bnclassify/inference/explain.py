@@ -10,11 +10,10 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_fitted, product_of_indexes, read_for_model
 from ..dataset import Dataset
 from ..frames import InFull, Row, is_missing
-from ..model.arguments import check_fitted, read_for_model
-from ..model.model import Model
-from ..reading.intervals import product_of_indexes
+from ..model import Model
 from ..tools.arrays import Array, ArrayOf, Codes, Mask
 from ..tools.calls import with_call_advice
 from ..tools.checks import Flag, Names, Unseen

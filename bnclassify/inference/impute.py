@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..accessors import (
+    check_has_joint_distribution,
+    encode_for_model,
+    has_posterior_of_tables,
+    model_with_all_tables_drawn,
+)
+from ..classifiers import PRIORS, Drawn, PseudoCounts, find_prior
 from ..dataset import Dataset, Schema, codes_by_levels
 from ..elimination import BURN_IN, MOST_SWEEPS
 from ..frames import AnyFrame, frame_of
-from ..model.arguments import check_has_joint_distribution, encode_for_model
-from ..model.counted import check_counted
-from ..model.model import Model
-from ..model.recipes import Tally
-from ..network.priors import PRIORS, Drawn, PseudoCounts, find_prior
-from ..reading.intervals import has_posterior_of_tables, model_with_all_tables_drawn
+from ..model import Model, Tally, check_counted
 from ..tools.arrays import Array, Codes, Mask, code_type
 from ..tools.calls import with_call_advice
 from ..tools.checks import Optional, Seed, Whole, check_rng

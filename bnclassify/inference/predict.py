@@ -9,20 +9,21 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 import numpy as np
 import pandas as pd
 
-from ..dataset import Dataset, check_unseen
-from ..frames import AnyFrame, Row, dask_frame_of, in_library_of, open_rows
-from ..metrics.outcomes import Labelling, categorical_type
-from ..model.arguments import check_fitted, check_ordered, encode_for_model, log_joint
-from ..model.class_prior import ClassPrior, check_class_prior, log_prior_ratio
-from ..model.counted import SeveralClasses
-from ..model.model import Model
-from ..reading.intervals import (
+from ..accessors import (
     MOST_DRAWN,
     bounds_from_posterior_draws,
     check_draws,
+    check_fitted,
     check_interval,
+    check_ordered,
+    encode_for_model,
+    log_joint,
     with_interval_columns,
 )
+from ..dataset import Dataset, check_unseen
+from ..frames import AnyFrame, Row, dask_frame_of, in_library_of, open_rows
+from ..metrics.outcomes import Labelling, categorical_type
+from ..model import ClassPrior, Model, SeveralClasses, check_class_prior, log_prior_ratio
 from ..scores import Rows, scores_at
 from ..tools import special
 from ..tools.arrays import Array, Mask, code_type, first_best, log, log_normalize, slices

@@ -9,12 +9,18 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import pandas as pd
 
+from ..accessors import (
+    BOUNDS,
+    bounds_from_posterior_draws,
+    check_draws,
+    check_has_joint_distribution,
+    check_interval,
+    check_not_dropped,
+    encode_for_model,
+)
 from ..dataset import codes_by_levels
 from ..elimination import BURN_IN, MOST_SWEEPS
-from ..model.arguments import check_has_joint_distribution, check_not_dropped, encode_for_model
-from ..model.counted import CountedModel
-from ..model.model import Model
-from ..reading.intervals import BOUNDS, bounds_from_posterior_draws, check_draws, check_interval
+from ..model import CountedModel, Model
 from ..scores import Rows, scores_at
 from ..tools.arrays import Array, Codes, code_type, log, log_normalize, log_sum_exp, slices
 from ..tools.calls import with_call_advice

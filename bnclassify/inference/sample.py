@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_has_joint_distribution
 from ..counts import flat_index
 from ..elimination import BURN_IN, MOST_SWEEPS
 from ..frames import is_missing
-from ..model.arguments import check_has_joint_distribution
-from ..model.model import Model
+from ..model import Model
 from ..tools.arrays import Array, Codes
 from ..tools.calls import with_call_advice
 from ..tools.checks import Seed, Whole, check_rng

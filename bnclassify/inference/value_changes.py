@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..accessors import check_not_dropped
 from ..dataset import MISSING, Dataset
-from ..model.arguments import check_not_dropped
-from ..model.model import Model
+from ..model import Model
 from ..numbers import number_of_decimals
 from ..tools.checks import Instance, OneOf, must_be
 from ..tools.messages import listed, shown

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_fitted
 from ..dataset import MISSING, check_unseen
 from ..elimination import density_grid
 from ..frames import InFull, Row, is_missing
-from ..model.arguments import check_fitted
-from ..model.model import Model
+from ..model import Model
 from ..scores import Rows, scores_at, sums_in_formula
 from ..tools.arrays import (
     Array,

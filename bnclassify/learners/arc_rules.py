@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..network.classifiers import BNC
-from ..reading.families import is_anb
+from ..accessors import is_anb
+from ..classifiers import BNC
 from ..tools.arrays import Mask
 from ..tools.checks import Instance, ListOf, OneOf, must_be
 from ..tools.graphs import find_cycle

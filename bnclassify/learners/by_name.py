@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from inspect import Parameter
 
-from ..model.model import Model
+from ..model import Model
 from ..tools.calls import parameters_of
 from ..tools.immutable import record
 from ..tools.messages import did_you_mean, listed, shown

@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 
+from ..classifiers import DN
 from ..counts import FamilyCounts, count_families
 from ..dataset import Countable
 from ..frames import InFull, InParts, prepare_training_data
-from ..model.recipes import Recipe, Step
-from ..network.classifiers import DN
+from ..model import Recipe, Step
 from ..tools import special
 from ..tools.arrays import Array, Positions
 from ..tools.checks import OneOf, Real

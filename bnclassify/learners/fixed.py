@@ -7,10 +7,9 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from ..classifiers import BNC, Family, check_families
 from ..frames import InFull, InParts, mark_as_averaging, schema_and_features
-from ..model.recipes import Recipe, Step
-from ..network.classifiers import BNC
-from ..network.families import Family, check_families
+from ..model import Recipe, Step
 from ..tools.calls import with_call_advice
 from ..tools.checks import Instance, ListOf, OneOf, check_column_name, must_be
 from ..tools.immutable import record

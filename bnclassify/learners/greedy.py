@@ -8,14 +8,12 @@ from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from ..accessors import check_size_of_scores, is_semi_naive
+from ..classifiers import BNC, find_prior
 from ..frames import InFull, TrainingData, prepare_training_rows
 from ..metrics import METRICS
 from ..metrics.folds import Folds, drawn_or_given_folds
-from ..model.arguments import check_size_of_scores
-from ..model.recipes import Step, is_recipe_running
-from ..network.classifiers import BNC
-from ..network.priors import find_prior
-from ..reading.families import is_semi_naive
+from ..model import Step, is_recipe_running
 from ..tools.arrays import TOLERANCE, Array
 from ..tools.calls import progress_bar
 from ..tools.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole, check_rng

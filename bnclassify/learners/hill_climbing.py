@@ -8,10 +8,10 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from ..classifiers import BNC
 from ..dataset import Countable, Dataset
 from ..frames import InFull, InParts, prepare_training_data
-from ..model.recipes import Step
-from ..network.classifiers import BNC
+from ..model import Step
 from ..tools.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
 from .arc_moves import MOVES, Change, Climb, Limits
 from .arc_rules import Arc, ArcRules, parents_in_start

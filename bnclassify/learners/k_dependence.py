@@ -6,12 +6,12 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
+from ..classifiers import BNC
 from ..counts import arc_scores, pair_informations, pair_statistics
 from ..dataset import Countable
 from ..elimination import Numbers, numbers_as_setting, numeric_columns_of
 from ..frames import InFull, InParts, mark_as_averaging, prepare_training_data
-from ..model.recipes import Step
-from ..network.classifiers import BNC
+from ..model import Step
 from ..tools.arrays import Array, Mask, Positions, first_best
 from ..tools.checks import OneOf, ScoreName, Whole
 from ..tools.graphs import descending_order

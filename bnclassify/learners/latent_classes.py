@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..classifiers import BNC
 from ..dataset import Dataset
 from ..frames import InFull, check_have_levels, open_data
-from ..model.model import replace_unchecked
-from ..model.recipes import Step, TrainingRows
-from ..network.classifiers import BNC
+from ..model import Step, TrainingRows, replace_unchecked
 from ..network.em import Run, run_em, warn_if_not_converged
 from ..tools.arrays import Array, Positions, log, log_sum_exp, normalize, one_thread
 from ..tools.checks import ListOf, Real, Seed, Whole, check_column_name, check_rng, must_be

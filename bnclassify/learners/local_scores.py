@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..accessors import check_bnc
+from ..classifiers import BNC, LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize, Scope
 from ..counts import Counts, FamilyCounts, log_rising_factorial, n_log_n_function
 from ..dataset import Columns, Countable, Schema
 from ..frames import InFull, InParts, open_data
-from ..model.arguments import check_bnc
-from ..model.recipes import is_recipe_running
-from ..network.classifiers import BNC
-from ..network.families import Scope
-from ..network.priors import LEAST_AMOUNT, MOST_ESS, Dirichlet, EquivalentSize
+from ..model import is_recipe_running
 from ..tools.arrays import Array, Slice
 from ..tools.checks import OneOf, Real, ScoreName
 from ..tools.messages import listed, warn

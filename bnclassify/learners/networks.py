@@ -38,12 +38,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+from ..classifiers import BNC, Family
 from ..dataset import Schema
 from ..frames import prepare_training_data as prepare_training_data
-from ..model.recipes import Recipe
-from ..model.recipes import Step as Step
-from ..network.classifiers import BNC
-from ..network.families import Family
+from ..model import Recipe
+from ..model import Step as Step
 from ..tools.immutable import EMPTY
 
 

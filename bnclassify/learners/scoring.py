@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..classifiers import Prior, PseudoCounts
 from ..counts import check_table_size, flat_index, number_family_states
 from ..dataset import Dataset, Schema
 from ..elimination import Factor, add_marginalized_terms
 from ..metrics import ACCURACY, Metric
-from ..network.priors import Prior, PseudoCounts
 from ..tools.arrays import (
     Array,
     ArrayOf,

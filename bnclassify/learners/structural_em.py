@@ -9,12 +9,11 @@ from typing import Generic, TypeVar
 import numpy as np
 import pandas as pd
 
+from ..classifiers import Dirichlet, Scope, count_parameters
 from ..counts import count_families, flat_index
 from ..dataset import Dataset
 from ..elimination import groups_of_equal_columns
 from ..network.em import run_em
-from ..network.families import Scope, count_parameters
-from ..network.priors import Dirichlet
 from ..tools.arrays import TOLERANCE, Array, Mask, log
 from .local_scores import WITH_MISSING_VALUES, LocalScores
 

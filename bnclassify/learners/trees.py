@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from ..classifiers import BNC
 from ..counts import arc_scores, pair_informations, pair_statistics
 from ..dataset import Countable
 from ..elimination import Numbers, numbers_as_setting, numeric_columns_of
@@ -17,8 +18,7 @@ from ..frames import (
     mark_as_averaging,
     prepare_training_data,
 )
-from ..model.recipes import Step
-from ..network.classifiers import BNC
+from ..model import Step
 from ..tools.arrays import TOLERANCE, Array, Mask, first_best
 from ..tools.checks import OneOf
 from ..tools.graphs import max_forest_parents, spanning_tree_posterior

@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable, Sequence
 from inspect import signature
 from typing import TypeVar, Unpack
 
+from ..classifiers import BNC
 from ..frames import InFull
-from ..network.classifiers import BNC
 from ..tools.calls import with_call_advice
 from ..tools.checks import Whole
 from ..tools.messages import with_shared_text

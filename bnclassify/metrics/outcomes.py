@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_size_of_scores, encode_opened_rows
 from ..dataset import Dataset, Levels, codes_by_levels
-from ..model.arguments import check_size_of_scores, encode_opened_rows
-from ..model.model import Model
+from ..model import Model
 from ..tools.arrays import Array, Codes, log_normalize, weights_at
 from ..tools.immutable import cached_property
 

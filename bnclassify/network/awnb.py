@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..accessors import check_augmented
+from ..classifiers import BNC, Prior
 from ..dataset import Dataset
-from ..model.arguments import check_augmented
-from ..model.model import Model
+from ..model import Model
 from ..tools.arrays import (
     TOLERANCE,
     Array,
@@ -28,9 +29,7 @@ from ..tools.arrays import (
 from ..tools.calls import advance_bar
 from ..tools.checks import Real, Whole
 from ..tools.immutable import record
-from .classifiers import BNC
 from .methods import Method, method_of_lp
-from .priors import Prior
 from .weighting import with_weighted_tables
 
 MAX_DEPTH = 30

@@ -6,14 +6,14 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..classifiers import Prior
 from ..dataset import OpenedData
 from ..elimination import FAMILIES, numeric_columns_of
 from ..frames import data_and_numeric_features
-from ..model.model import Model, replace_unchecked
+from ..model import Model, replace_unchecked
 from ..tools.immutable import record
 from ..tools.messages import listed
 from .methods import Plain, method_of_lp
-from .priors import Prior
 
 
 @method_of_lp

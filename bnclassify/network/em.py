@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from .. import elimination
+from ..classifiers import Dirichlet, Prior, PseudoCounts, Scope
 from ..counts import contingency_table
 from ..dataset import Dataset
 from ..elimination import Belief, Factor, sum_terms
-from ..model.counted import CountedModel, check_counted
-from ..model.model import Model
+from ..model import CountedModel, Model, check_counted
 from ..tools.arrays import (
     BLOCK_ROWS,
     Array,
@@ -34,9 +34,7 @@ from ..tools.calls import advance_bar
 from ..tools.checks import OneOf, Real, Whole
 from ..tools.immutable import ANY_NUMBER, Immutable, field_bounds, record
 from ..tools.messages import warn
-from .families import Scope
 from .methods import Method, method_of_lp
-from .priors import Dirichlet, Prior, PseudoCounts
 
 P = TypeVar("P")  # parameters
 X = TypeVar("X")  # what is expected under parameters

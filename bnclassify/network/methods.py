@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..model.model import Model, replace_unchecked
+from ..classifiers import Prior
+from ..model import Model, replace_unchecked
 from ..tools.immutable import record
-from .priors import Prior
 
 
 @record

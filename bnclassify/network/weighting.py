@@ -23,12 +23,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..accessors import check_augmented, check_size_of_scores
+from ..classifiers import BNC, Prior, PseudoCounts, Scope, check_positive_prior
 from ..counts import check_number_of_cells, count_families, count_pairs, flat_index
 from ..dataset import Countable, Dataset
-from ..model.arguments import check_augmented, check_size_of_scores
-from ..model.derived import Derived, forward_to_basis
-from ..model.model import Model
-from ..model.recipes import Recipe
+from ..model import Derived, Model, Recipe, forward_to_basis
 from ..scores import Formula, Recoded
 from ..tools import special
 from ..tools.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
@@ -36,10 +35,7 @@ from ..tools.calls import advance_bar
 from ..tools.checks import Flag, Real, Whole
 from ..tools.immutable import cached_property, record
 from ..tools.messages import warn
-from .classifiers import BNC
-from .families import Scope
 from .methods import Method, method_of_lp
-from .priors import Prior, PseudoCounts, check_positive_prior
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

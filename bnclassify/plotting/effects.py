@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..accessors import check_model, encode_for_model, read_for_model
 from ..additive.effect_table import EffectTable
 from ..additive.effects import rows_and_effects_of_pair
 from ..additive.scorecard import Scorecard
@@ -17,8 +18,7 @@ from ..dataset import MISSING, Dataset, as_floats, codes_by_levels
 from ..frames import InFull, Row
 from ..inference.evidence import Effect, effect_on_log_odds, target_position
 from ..inference.explain import read_one_row, value_in_words
-from ..model.arguments import check_model, encode_for_model, read_for_model
-from ..model.model import Model
+from ..model import Model
 from ..scores import Rows
 from ..tools import special
 from ..tools.arrays import Array

@@ -10,15 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ..accessors import check_single_fitted_graph, cpt, encode_for_model, families, values
+from ..classifiers import Family
 from ..counts import contingency_table
 from ..dataset import Dataset, Levels, Schema, codes_by_levels
 from ..frames import InFull
 from ..inference.explain import value_in_words
-from ..model.arguments import check_single_fitted_graph, encode_for_model
-from ..model.model import Model
-from ..network.families import Family
-from ..reading.cpt import cpt
-from ..reading.families import families, values
+from ..model import Model
 from ..tools.arrays import Array, ArrayOf, Mask, Slice, T
 from ..tools.messages import shown
 from .canvas import (

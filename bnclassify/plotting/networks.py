@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+from ..accessors import check_has_joint_distribution, check_model, values
 from ..dataset import check_unseen, codes_by_levels
 from ..evaluation.arc_strength import check_strength
 from ..frames import InFull, Row
 from ..inference.explain import explain_row, read_one_row
 from ..inference.query import query
-from ..model.arguments import check_has_joint_distribution, check_model
-from ..model.model import WRITERS, Model
+from ..model import WRITERS, Model
 from ..reading.facts import facts_as_html
-from ..reading.families import values
 from ..tools.calls import with_call_advice
 from ..tools.checks import Flag, OneOf, Optional, Real, Unseen
 from ..tools.graphs import find_cycle, topological_layers

@@ -10,7 +10,7 @@ from math import isfinite
 from ..frames import is_missing
 from ..inference.evidence import effect_ranges
 from ..inference.explain import Explanation, value_in_words
-from ..model.model import Model
+from ..model import Model
 from ..tools.messages import shorten_text
 from .canvas import (
     BLUE,

@@ -8,13 +8,13 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from ..accessors import check_interval
+from ..classifiers import BNC
 from ..evaluation.calibration import bin_class_probabilities
 from ..evaluation.compare import corrected_error, ratio_of_test_to_training_rows, t_half_width
 from ..evaluation.compare_ranks import RankComparison
 from ..evaluation.fold_scores import recorded_scheme, values_of_metric
 from ..metrics import METRICS
-from ..network.classifiers import BNC
-from ..reading.intervals import check_interval
 from ..reading.learned import search_steps
 from ..tools.arrays import TOLERANCE, Array
 from ..tools.calls import with_call_advice

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
-from ..model.arguments import check_bnc
-from ..model.model import Model
+from ..accessors import check_bnc
+from ..model import Model
 from ..tools import graphs
 from ..tools.checks import Names, OneOf
 from ..tools.messages import listed

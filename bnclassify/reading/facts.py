@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from textwrap import wrap
 
-from ..model.arguments import variables_of_new_data
-from ..model.model import MISSING_RULE, WRITERS, Model
-from ..model.recipes import Step, TrainingRows
+from ..accessors import variables_of_new_data
+from ..model import MISSING_RULE, WRITERS, Model, Step, TrainingRows
 from ..scores import shifts_of_missing
 
 _MOST, _FEW = 6, 3

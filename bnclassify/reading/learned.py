@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import pandas as pd
 
-from ..model.arguments import (
+from ..accessors import (
     check_fitted,
     check_model,
     check_single_fitted_graph,
     check_single_network,
 )
-from ..model.model import Model
+from ..model import Model
 from ..tools.messages import with_shared_text
 
 if TYPE_CHECKING:

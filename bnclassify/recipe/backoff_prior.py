@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..classifiers import LEAST_AMOUNT, MOST_AMOUNT, PRIORS, PseudoCounts, is_nested_prior
 from ..dataset import Dataset
-from ..network.priors import LEAST_AMOUNT, MOST_AMOUNT, PRIORS, PseudoCounts, is_nested_prior
 from ..tools import special
 from ..tools.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions, slices
 from ..tools.checks import Real, must_be

@@ -8,10 +8,9 @@ from math import prod
 
 import numpy as np
 
+from ..classifiers import BNC, Scope
 from ..dataset import Dataset
 from ..elimination import Factor, Fading, log_joint_of_network
-from ..network.classifiers import BNC
-from ..network.families import Scope
 from ..tools.arrays import Array, Codes, log
 from .conditional_likelihood import best_common_power
 from .prefix_tables import LeftOutRows, PrefixTable

@@ -13,11 +13,10 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
+from ..classifiers import BNC, Prior, check_positive_prior
 from ..dataset import Dataset
-from ..model.model import Model, replace_unchecked
-from ..network.classifiers import BNC
+from ..model import Model, replace_unchecked
 from ..network.methods import Method, method_of_lp
-from ..network.priors import Prior, check_positive_prior
 from ..tools.arrays import (
     BLOCK_ROWS,
     TOLERANCE,

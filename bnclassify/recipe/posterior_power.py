@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..classifiers import Prior, check_positive_prior
 from ..dataset import Dataset
-from ..model.counted import CountedModel
-from ..model.derived import Derived, forward_to_basis
-from ..model.model import Model
-from ..model.recipes import NO_JOINT, Recipe
+from ..model import NO_JOINT, CountedModel, Derived, Model, Recipe, forward_to_basis
 from ..network.methods import Method, method_of_lp
-from ..network.priors import Prior, check_positive_prior
 from ..scores import Formula, Raised
 from ..tools.immutable import POWER, cached_property, field_bounds, record
 from .backoff_prior import check_prefix_prior

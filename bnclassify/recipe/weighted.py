@@ -8,13 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from ..classifiers import BNC
 from ..counts import MAX_CELLS
 from ..dataset import Dataset
 from ..elimination import Fading, log_joint_of_network
-from ..model.derived import BuiltOn, forward_to_basis
-from ..model.model import MISSING_RULE, Model, replace_unchecked
-from ..model.recipes import NO_JOINT, Recipe
-from ..network.classifiers import BNC
+from ..model import (
+    MISSING_RULE,
+    NO_JOINT,
+    BuiltOn,
+    Model,
+    Recipe,
+    forward_to_basis,
+    replace_unchecked,
+)
 from ..numbers import MovedCuts
 from ..scores import Blend, Formula, Sum, Table, scopes_of_terms
 from ..tools.arrays import BLOCK_ROWS, Array, Codes, log, slices

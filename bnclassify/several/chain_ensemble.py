@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..dataset import OpenedData
-from ..model.derived import forward_to_basis
-from ..model.model import Fit
-from ..model.recipes import Recipe, Step, recipe_with_parameter_step
+from ..model import Fit, Recipe, Step, forward_to_basis, recipe_with_parameter_step
 from ..scores import Rows
 from ..tools.arrays import Array, Codes, first_best, slices
 from ..tools.immutable import record

@@ -14,6 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..classifiers import (
+    ArcShares,
+    Family,
+    Graph,
+    Prior,
+    check_families,
+    mean_arc_shares,
+    tables_from_counts,
+)
 from ..counts import count_families
 from ..dataset import Dataset, Levels
 from ..elimination import (
@@ -30,11 +39,7 @@ from ..elimination import (
     posteriors_of_families,
     score_combinations,
 )
-from ..model.recipes import Recipe, Tally
-from ..network.classifiers import Graph
-from ..network.ensemble import ArcShares, mean_arc_shares
-from ..network.families import Family, check_families
-from ..network.priors import Prior, tables_from_counts
+from ..model import Recipe, Tally
 from ..scores import Rows
 from ..tools.arrays import BLOCK_ROWS, Array, Codes, Mask, Positions, first_best, log, slices
 from ..tools.immutable import PROBABILITY, cached_property, field_bounds, record

@@ -11,15 +11,21 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 import numpy as np
 import pandas as pd
 
+from ..accessors import read_for_model
 from ..dataset import Levels, OpenedData, codes_by_levels
 from ..elimination import score_combinations
 from ..frames import read_training
 from ..metrics.outcomes import Labelling
-from ..model.arguments import read_for_model
-from ..model.counted import SeveralClasses
-from ..model.derived import forward_to_basis
-from ..model.model import Fit, Model
-from ..model.recipes import Recipe, Step, TrainingRows, recipe_with_parameter_step
+from ..model import (
+    Fit,
+    Model,
+    Recipe,
+    SeveralClasses,
+    Step,
+    TrainingRows,
+    forward_to_basis,
+    recipe_with_parameter_step,
+)
 from ..scores import Computed, Formula, Rows, scores_at
 from ..tools.arrays import (
     Array,

@@ -8,9 +8,7 @@ from ..additive.fit import fit_effects
 from ..fitting.lp import lp
 from ..fitting.structure import relearn_raw
 from ..learners.by_name import LEARNERS
-from ..model.class_prior import with_proportions_again
-from ..model.model import Model
-from ..model.recipes import Step
+from ..model import Model, Step, with_proportions_again
 
 PREPARATION = ("discretize", "bins", "min_count", "missing_level")
 """The arguments of `bnc` that prepare raw data."""

@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from ..accessors import check_has_joint_distribution, check_model
 from ..additive.effect_table import EffectTable
 from ..additive.fit import fit_effects
 from ..dataset import Dataset, check_not_reordered, check_same_index, check_weights
@@ -30,10 +31,7 @@ from ..frames import (
 from ..inference.decisions import check_costs
 from ..inference.predict import predict, unnormalized_log_posteriors
 from ..learners.by_name import LEARNERS, find_learner
-from ..model.arguments import check_has_joint_distribution, check_model
-from ..model.class_prior import check_class_prior, log_prior_ratio
-from ..model.model import Model
-from ..model.recipes import contains_given
+from ..model import Model, check_class_prior, contains_given, log_prior_ratio
 from ..numbers import Preparing
 from ..tools.arrays import Array, ArrayOf, Positions, log_normalize
 from ..tools.calls import parameters_of, showing_progress

@@ -17,7 +17,7 @@ from ..dataset import check_not_reordered, check_weights
 from ..fitting.lp import lp
 from ..frames import foreign_to_pandas
 from ..inference.predict import predict
-from ..model.model import Model
+from ..model import Model
 from ..numbers import discretize
 from ..several.multi_learners import chain, maode, mbc
 from ..several.multidimensional import MultiModel

@@ -9,8 +9,8 @@ from itertools import product
 
 import numpy as np
 
+from ..classifiers import PseudoCounts
 from ..counts import Counts
-from ..network.priors import PseudoCounts
 from ..network.weighting import codes_without_implied, implications_between_values
 from ..recipe.prefix_tables import LeftOutRows
 from ..scores import Choice, Mixture, Sum, Table, pad_for_missing

@@ -10,16 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..classifiers import BNC, Average, Dirichlet, Family, MEstimate, Prior
 from ..counts import Recoding
 from ..dataset import Countable, Dataset, Levels
 from ..frames import InFull, InParts, frame_of, schema_and_features
-from ..model.class_prior import PROPORTIONS
-from ..model.model import MISSING_RULE, Model, PictureNotes
-from ..model.recipes import Recipe, Step, Tally
-from ..network.classifiers import BNC
-from ..network.ensemble import Average
-from ..network.families import Family
-from ..network.priors import Dirichlet, MEstimate, Prior
+from ..model import MISSING_RULE, PROPORTIONS, Model, PictureNotes, Recipe, Step, Tally
 from ..recipe.prefix_tables import LeftOutRows
 from ..scores import Computed, Formula, Rows
 from ..tools.arrays import Array, Positions, normalize

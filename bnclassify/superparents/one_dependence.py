@@ -8,18 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..classifiers import BNC, Average, Family, Prior, PseudoCounts
 from ..counts import Recoding, check_cells_of_all_pairs, contingency_table, count_pairs
 from ..dataset import Dataset, Levels
 from ..frames import InFull, InParts, schema_and_features
 from ..learners.fixed import features_for_recipe
 from ..learners.networks import network
-from ..model.class_prior import PROPORTIONS
-from ..model.recipes import Recipe, Step, Tally
-from ..network.classifiers import BNC
+from ..model import PROPORTIONS, Recipe, Step, Tally
 from ..network.em import EM
-from ..network.ensemble import Average
-from ..network.families import Family
-from ..network.priors import Prior, PseudoCounts
 from ..scores import Computed, Formula, Rows
 from ..tools.arrays import Array, ArrayOf, Codes, Positions, Slice, log, slices
 from ..tools.immutable import PROBABILITY, cached_property, field_bounds, record

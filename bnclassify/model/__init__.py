@@ -1,1 +1,0 @@
-"""The base class of models, accessors, and recipes."""
