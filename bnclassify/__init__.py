@@ -128,14 +128,14 @@ from .inference.query import query as query
 from .inference.sample import sample as sample
 from .inference.value_of_information import value_of_information as value_of_information
 from .learners.blankets import learn_blanket as learn_blanket
-from .learners import by_name
+from . import structure
 from .learners.chi_square import chisq_dn as chisq_dn
-from .learners.fixed import anb as anb, from_modelstring as from_modelstring, nb as nb
+from .structure import anb as anb, from_modelstring as from_modelstring, nb as nb
 from .learners.hill_climbing import ban as ban, hc as hc
-from .learners.k_dependence import kdb_mi as kdb_mi, spode as spode
+from .structure import kdb_mi as kdb_mi, spode as spode
 from .learners.latent_classes import lca as lca
-from .learners.local_scores import network_score as network_score
-from .learners.trees import chow_liu as chow_liu, tan_cl as tan_cl
+from .structure import network_score as network_score
+from .structure import chow_liu as chow_liu, tan_cl as tan_cl
 from .learners.wrappers import (
     bsej as bsej,
     fssj as fssj,
@@ -205,7 +205,7 @@ from .several.multi_learners import chain as chain, maode as maode, mbc as mbc
 from .superparents.n_dependence import ande as ande
 from .superparents.one_dependence import aode as aode
 
-by_name.add_learners(
+structure.add_learners(
     nb, anb, aode, ande, spode, tan_cl, chow_liu, kdb_mi, chisq_dn,
     hc, ban, fssj, bsej, tan_hc, tan_hcsp, kdb,
 )  # fmt: skip

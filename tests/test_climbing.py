@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.counts import FamilyCounts
-from bnclassify.learners.local_scores import SCORE_NAMES, LocalScores
+from bnclassify.structure import SCORE_NAMES, LocalScores
 from bnclassify.tools.graphs import ChangingDag, find_cycle
 
 from .strategies import examples, frames, graphs

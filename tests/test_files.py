@@ -25,11 +25,11 @@ import bnclassify as bn
 from bnclassify.classifiers import Network
 from bnclassify.exchange import storage
 from bnclassify.fitting.lp import fit
-from bnclassify.learners.by_name import LEARNERS
 from bnclassify.model import Model
 from bnclassify.models import AODE, DN
 from bnclassify.network.methods import Method
 from bnclassify.several.multidimensional import ClassView
+from bnclassify.structure import LEARNERS
 from bnclassify.tools.arrays import Array, normalize
 from bnclassify.tools.immutable import StackedArrays, is_record, record
 

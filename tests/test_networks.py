@@ -12,7 +12,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.learners.arc_moves import MOVES, ArcMove, HillClimber, Limits
-from bnclassify.learners.local_scores import LocalScores
+from bnclassify.structure import LocalScores
 
 from .conftest import REFERENCE
 

@@ -22,13 +22,11 @@ from bnclassify.dataset import Dataset
 from bnclassify.exchange.scorer import scorer_of_model
 from bnclassify.fitting.lp import fit
 from bnclassify.frames import mark_as_averaging
-from bnclassify.learners.arc_rules import ArcRules
-from bnclassify.learners.networks import Step, network, prepare_training_data
-from bnclassify.learners.trees import parents_in_max_forest
 from bnclassify.metrics import METRICS, Metric
 from bnclassify.model import BuiltOn, Derived, Model, Recipe
 from bnclassify.network.methods import Method
 from bnclassify.scores import Computed, Formula, Sum, pad_for_missing, scores_at
+from bnclassify.structure import ArcRules, Step, network, parents_in_max_forest, prepare_training_data
 from bnclassify.tools.arrays import Array, Codes, log_normalize, normalize
 from bnclassify.tools.immutable import RECORDS, record
 

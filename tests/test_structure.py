@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.counts import arc_scores
 from bnclassify.frames import prepare_training_data
-from bnclassify.learners.local_scores import LocalScores
+from bnclassify.structure import LocalScores
 from bnclassify.tools.graphs import descending_order, max_forest_parents
 
 from .strategies import frames, networks

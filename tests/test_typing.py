@@ -11,10 +11,9 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.learners.by_name import LEARNERS
-from bnclassify.learners.local_scores import SCORE_NAMES
 from bnclassify.metrics import LABEL_METRICS, METRICS
 from bnclassify.numbers import CUTTINGS, METHODS
+from bnclassify.structure import LEARNERS, SCORE_NAMES
 from bnclassify.tools import checks
 
 SCRIPT = """

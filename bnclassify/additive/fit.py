@@ -23,10 +23,10 @@ import numpy as np
 
 from ..classifiers import BNC
 from ..dataset import Dataset, as_floats
-from ..learners.networks import network
 from ..model import Model, Step, TrainingRows
 from ..numbers import Discretizer
 from ..scores import UnknownEffects
+from ..structure import network
 from ..tools.arrays import Array, Codes, Positions
 from ..tools.immutable import record
 from ..tools.messages import listed, warn

@@ -14,9 +14,8 @@ from ..accessors import check_single_graph, unwrap_estimator
 from ..classifiers import BNC
 from ..fitting.rounds import check_recipe, check_training_columns, training_data_of_models
 from ..frames import InFull, InParts, TrainingData, open_data
-from ..learners.fixed import fixed_again, network_with_families
-from ..learners.trees import edge_posterior
 from ..model import Model, Step
+from ..structure import edge_posterior, fixed_again, network_with_families
 from ..tools.arrays import TOLERANCE, Array
 from ..tools.calls import progress_bar
 from ..tools.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, must_be

@@ -18,7 +18,7 @@ from ..counts import (
 from ..dataset import Columns, Countable
 from ..elimination import Numbers, numeric_columns_of
 from ..frames import InFull, InParts, Numeric, data_and_numeric_features, open_data
-from ..learners.local_scores import warn_of_fractional_weights
+from ..structure import warn_of_fractional_weights
 from ..tools.arrays import Array
 from ..tools.calls import with_call_advice
 from ..tools.checks import OneOf, Seed, Whole, check_rng

@@ -22,9 +22,9 @@ from ..accessors import (
 from ..classifiers import BNC, Graph
 from ..dataset import Countable, Dataset, codes_of_class
 from ..frames import InFull, InParts
-from ..learners.local_scores import warn_of_fractional_weights
 from ..model import Model
 from ..scores import scores_at
+from ..structure import warn_of_fractional_weights
 from ..tools import special
 from ..tools.arrays import Array, log_normalize, log_sum_exp
 from ..tools.checks import Flag

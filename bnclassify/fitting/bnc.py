@@ -21,11 +21,11 @@ from ..frames import (
     warn_of_columns,
     with_groups_as_cases,
 )
-from ..learners.by_name import LEARNERS, find_learner
 from ..model import Model
 from ..network.methods import find_method
 from ..numbers import Preparing
 from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
+from ..structure import LEARNERS, find_learner
 from ..tools.calls import check_arguments, parameters_of, showing_progress, with_call_advice
 from ..tools.checks import (
     AnyCutting,

@@ -18,12 +18,11 @@ from ..frames import (
     warn_of_columns,
     warn_of_no_features,
 )
-from ..learners.by_name import LEARNERS, find_learner
-from ..learners.fixed import anb, nb
 from ..model import Model, Recipe, Step, replace_unchecked
 from ..numbers import MovedCuts, Preparation, Preparing, check_can_discretize
 from ..recipe.codings import FineData
 from ..recipe.weighted import Weighted
+from ..structure import LEARNERS, anb, find_learner, nb
 from ..tools.calls import parameters_of
 from ..tools.checks import check_columns
 from ..tools.immutable import RECORDS, is_record, record

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from ..accessors import check_model, check_single_fitted_graph, position_of_variable
 from ..classifiers import BNC, MOST_ESS, Family, Given, Graph
 from ..dataset import Countable, Known
-from ..learners.fixed import fixed_again, network_with_families
 from ..model import A_NETWORK, GIVEN, Model, Step, Tally, replace_unchecked
 from ..network.em import expected_counts, rows_completed_with_each_class
+from ..structure import fixed_again, network_with_families
 from ..tools.arrays import Array, Mask
 from ..tools.calls import with_call_advice
 from ..tools.checks import Instance, OneOf, Optional, Real, must_be

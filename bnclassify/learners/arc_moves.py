@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..structure import LocalScores
 from ..tools.arrays import TOLERANCE, Array, Mask, Positions
 from ..tools.calls import Bar, progress_bar
 from ..tools.graphs import ChangingDag
-from .local_scores import LocalScores
 from .structural_em import ParentLists
 
 MOVES = ("add", "delete", "reverse")

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..counts import STATISTICS, FamilyCounts, log_chi_square_p
 from ..frames import InFull, InParts, prepare_training_data
+from ..structure import warn_of_fractional_weights
 from ..tools.arrays import TOLERANCE, Array
 from ..tools.checks import OneOf, Real
-from .local_scores import warn_of_fractional_weights
 
 
 def learn_blanket(

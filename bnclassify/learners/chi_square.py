@@ -11,12 +11,11 @@ from ..counts import FamilyCounts, count_families
 from ..dataset import Countable
 from ..frames import InFull, InParts, prepare_training_data
 from ..model import Recipe, Step
+from ..structure import Arc, ArcRules, LocalScores, warn_of_fractional_weights
 from ..tools import special
 from ..tools.arrays import Array, Positions
 from ..tools.checks import OneOf, Real
 from ..tools.parallel import check_jobs, run_tasks, using_jobs
-from .arc_rules import Arc, ArcRules
-from .local_scores import LocalScores, warn_of_fractional_weights
 
 _LEAST = 1e-8  # tolerance of ties, and minimum score of a parent
 

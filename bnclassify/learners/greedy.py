@@ -14,15 +14,14 @@ from ..frames import InFull, TrainingData, prepare_training_rows
 from ..metrics import METRICS
 from ..metrics.folds import Folds, drawn_or_given_folds
 from ..model import Step, is_recipe_running
+from ..structure import Arc, ArcRules, arcs_in_words, network, parents_in_start
 from ..tools.arrays import TOLERANCE, Array
 from ..tools.calls import progress_bar
 from ..tools.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole, check_rng
 from ..tools.foreign_words import METRICS_ELSEWHERE
 from ..tools.graphs import connected_components
 from ..tools.messages import warn
-from .arc_rules import Arc, ArcRules, arcs_in_words, parents_in_start
 from .neighbors import Arcs, Edit, Parents, Structure, apply_edit, describe_edit
-from .networks import network
 from .scoring import CrossValidatedScore, FoldedData
 
 

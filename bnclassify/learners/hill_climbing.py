@@ -12,17 +12,19 @@ from ..classifiers import BNC
 from ..dataset import Countable, Dataset
 from ..frames import InFull, InParts, prepare_training_data
 from ..model import Step
-from ..tools.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
-from .arc_moves import MOVES, Change, Climb, Limits
-from .arc_rules import Arc, ArcRules, parents_in_start
-from .local_scores import (
+from ..structure import (
+    Arc,
+    ArcRules,
     LocalScores,
     check_missing_option,
     check_no_missing_values,
     check_score_and_ess,
+    network,
+    parents_in_start,
     warn_of_fractional_weights,
 )
-from .networks import network
+from ..tools.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
+from .arc_moves import MOVES, Change, Climb, Limits
 from .structural_em import structural_em
 
 

@@ -14,8 +14,8 @@ from ..counts import count_families, flat_index
 from ..dataset import Dataset
 from ..elimination import groups_of_equal_columns
 from ..network.em import run_em
+from ..structure import WITH_MISSING_VALUES, LocalScores
 from ..tools.arrays import TOLERANCE, Array, Mask, log
-from .local_scores import WITH_MISSING_VALUES, LocalScores
 
 ParentLists = Sequence[Sequence[int]]
 D = TypeVar("D", bound=Dataset)

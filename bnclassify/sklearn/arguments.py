@@ -7,8 +7,8 @@ from typing import Any
 from ..additive.fit import fit_effects
 from ..fitting.lp import lp
 from ..fitting.structure import relearn_raw
-from ..learners.by_name import LEARNERS
 from ..model import Model, Step, with_proportions_again
+from ..structure import LEARNERS
 
 PREPARATION = ("discretize", "bins", "min_count", "missing_level")
 """The arguments of `bnc` that prepare raw data."""

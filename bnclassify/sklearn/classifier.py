@@ -30,9 +30,9 @@ from ..frames import (
 )
 from ..inference.decisions import check_costs
 from ..inference.predict import predict, unnormalized_log_posteriors
-from ..learners.by_name import LEARNERS, find_learner
 from ..model import Model, check_class_prior, contains_given, log_prior_ratio
 from ..numbers import Preparing
+from ..structure import LEARNERS, find_learner
 from ..tools.arrays import Array, ArrayOf, Positions, log_normalize
 from ..tools.calls import parameters_of, showing_progress
 from ..tools.checks import AnyCutting, Learner, OneOf, Seed, Unseen

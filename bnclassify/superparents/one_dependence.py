@@ -12,11 +12,10 @@ from ..classifiers import BNC, Average, Family, Prior, PseudoCounts
 from ..counts import Recoding, check_cells_of_all_pairs, contingency_table, count_pairs
 from ..dataset import Dataset, Levels
 from ..frames import InFull, InParts, schema_and_features
-from ..learners.fixed import features_for_recipe
-from ..learners.networks import network
 from ..model import PROPORTIONS, Recipe, Step, Tally
 from ..network.em import EM
 from ..scores import Computed, Formula, Rows
+from ..structure import features_for_recipe, network
 from ..tools.arrays import Array, ArrayOf, Codes, Positions, Slice, log, slices
 from ..tools.immutable import PROBABILITY, cached_property, field_bounds, record
 from .look_up import LookUp, level_positions, log_joint_by_blocks, spans_of_levels
