@@ -112,7 +112,7 @@ from .exchange.page import write_page as write_page
 from .exchange.sql import to_sql as to_sql
 from .exchange.storage import load as load, save as save
 from .fitting.bnc import bnc as bnc
-from .fitting.lp import lp as lp
+from .parameters import lp as lp
 from .fitting.update import pool as pool, update as update
 from .fitting.with_prior import with_prior as with_prior
 from .fitting.with_table import from_tables as from_tables, with_table as with_table

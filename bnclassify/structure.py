@@ -99,7 +99,12 @@ from .tools.checks import (
     check_column_name,
     must_be,
 )
-from .tools.graphs import descending_order, find_cycle, max_forest_parents, spanning_tree_posterior
+from .tools.graphs import (
+    descending_order,
+    find_cycle,
+    max_forest_parents,
+    spanning_tree_posterior,
+)
 from .tools.immutable import EMPTY, record
 from .tools.messages import did_you_mean, listed, shown, warn
 

@@ -24,10 +24,9 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.classifiers import Network
 from bnclassify.exchange import storage
-from bnclassify.fitting.lp import fit
 from bnclassify.model import Model
 from bnclassify.models import AODE, DN
-from bnclassify.network.methods import Method
+from bnclassify.parameters import Method, fit
 from bnclassify.several.multidimensional import ClassView
 from bnclassify.structure import LEARNERS
 from bnclassify.tools.arrays import Array, normalize

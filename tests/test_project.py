@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import bnclassify as bn
-from bnclassify.network.methods import METHODS
+from bnclassify.parameters import METHODS
 from bnclassify.tools import graphs
 
 ROOT = Path(__file__).parents[1]
@@ -91,7 +91,7 @@ def test_parts_are_an_annex() -> None:
 def test_lp_imports_no_method() -> None:
     """Methods register themselves, so that tables of counts are understood without them."""
     assert len(METHODS) == 8
-    assert not imported("bnclassify.fitting.lp") & {method.__module__ for method in METHODS}
+    assert not imported("bnclassify.parameters") & {method.__module__ for method in METHODS}
 
 
 def test_no_module_imports_itself_by_others() -> None:

@@ -20,11 +20,10 @@ from bnclassify.classifiers import Dirichlet, Prior
 from bnclassify.counts import count_families, pair_statistics
 from bnclassify.dataset import Dataset
 from bnclassify.exchange.scorer import scorer_of_model
-from bnclassify.fitting.lp import fit
 from bnclassify.frames import mark_as_averaging
 from bnclassify.metrics import METRICS, Metric
 from bnclassify.model import BuiltOn, Derived, Model, Recipe
-from bnclassify.network.methods import Method
+from bnclassify.parameters import Method, fit
 from bnclassify.scores import Computed, Formula, Sum, pad_for_missing, scores_at
 from bnclassify.structure import ArcRules, Step, network, parents_in_max_forest, prepare_training_data
 from bnclassify.tools.arrays import Array, Codes, log_normalize, normalize

@@ -16,8 +16,8 @@ import numpy as np
 from ..accessors import check_categorical_network, params, values
 from ..classifiers import BNC
 from ..dataset import Dataset
-from ..fitting.lp import lp
 from ..model import Model, Step
+from ..parameters import lp
 from ..structure import fixed_again, network_with_families
 from ..tools.arrays import Array, Slice
 from ..tools.checks import OneOf, check_column_name, options_sentence

@@ -22,8 +22,14 @@ from ..frames import (
     with_groups_as_cases,
 )
 from ..model import Model
-from ..network.methods import find_method
 from ..numbers import Preparing
+from ..parameters import (
+    check_groups_are_used,
+    find_method,
+    given_arguments,
+    lp,
+    warn_of_one_class_or_few_rows,
+)
 from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
 from ..structure import LEARNERS, find_learner
 from ..tools.calls import check_arguments, parameters_of, showing_progress, with_call_advice
@@ -40,12 +46,6 @@ from ..tools.checks import (
 )
 from ..tools.messages import did_you_mean, listed, shown
 from ..tools.parallel import check_jobs, using_jobs
-from .lp import (
-    check_groups_are_used,
-    given_arguments,
-    lp,
-    warn_of_one_class_or_few_rows,
-)
 from .structure import accepts_numbers, check_learner_is_able, learn_structure
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()

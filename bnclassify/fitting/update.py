@@ -21,11 +21,11 @@ from ..model import (
     check_counted,
     replace_unchecked,
 )
+from ..parameters import rows_to_learn_from
 from ..tools.arrays import sum_nested
 from ..tools.calls import with_call_advice
 from ..tools.checks import Instance, ListOf, OneOf
 from ..tools.messages import shown
-from .lp import rows_to_learn_from
 
 M = TypeVar("M", bound=Model)
 

@@ -14,6 +14,7 @@ from ..accessors import check_augmented
 from ..classifiers import BNC, Prior
 from ..dataset import Dataset
 from ..model import Model
+from ..parameters import Method, method_of_lp
 from ..tools.arrays import (
     TOLERANCE,
     Array,
@@ -29,7 +30,6 @@ from ..tools.arrays import (
 from ..tools.calls import advance_bar
 from ..tools.checks import Real, Whole
 from ..tools.immutable import record
-from .methods import Method, method_of_lp
 from .weighting import with_weighted_tables
 
 MAX_DEPTH = 30

@@ -11,9 +11,9 @@ from ..dataset import OpenedData
 from ..elimination import FAMILIES, numeric_columns_of
 from ..frames import data_and_numeric_features
 from ..model import Model, replace_unchecked
+from ..parameters import Plain, method_of_lp
 from ..tools.immutable import record
 from ..tools.messages import listed
-from .methods import Plain, method_of_lp
 
 
 @method_of_lp

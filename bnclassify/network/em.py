@@ -20,6 +20,7 @@ from ..counts import contingency_table
 from ..dataset import Dataset
 from ..elimination import Belief, Factor, sum_terms
 from ..model import CountedModel, Model, check_counted
+from ..parameters import Method, method_of_lp
 from ..tools.arrays import (
     BLOCK_ROWS,
     Array,
@@ -34,7 +35,6 @@ from ..tools.calls import advance_bar
 from ..tools.checks import OneOf, Real, Whole
 from ..tools.immutable import ANY_NUMBER, Immutable, field_bounds, record
 from ..tools.messages import warn
-from .methods import Method, method_of_lp
 
 P = TypeVar("P")  # parameters
 X = TypeVar("X")  # what is expected under parameters

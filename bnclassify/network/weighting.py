@@ -28,6 +28,7 @@ from ..classifiers import BNC, Prior, PseudoCounts, Scope, check_positive_prior
 from ..counts import check_number_of_cells, count_families, count_pairs, flat_index
 from ..dataset import Countable, Dataset
 from ..model import Derived, Model, Recipe, forward_to_basis
+from ..parameters import Method, method_of_lp
 from ..scores import Formula, Recoded
 from ..tools import special
 from ..tools.arrays import TOLERANCE, Array, Codes, Mask, Positions, log, log_normalize
@@ -35,7 +36,6 @@ from ..tools.calls import advance_bar
 from ..tools.checks import Flag, Real, Whole
 from ..tools.immutable import cached_property, record
 from ..tools.messages import warn
-from .methods import Method, method_of_lp
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -16,7 +16,7 @@ import pandas as pd
 from ..classifiers import BNC, Prior, check_positive_prior
 from ..dataset import Dataset
 from ..model import Model, replace_unchecked
-from ..network.methods import Method, method_of_lp
+from ..parameters import Method, method_of_lp
 from ..tools.arrays import (
     BLOCK_ROWS,
     TOLERANCE,

@@ -11,7 +11,7 @@ import numpy as np
 from ..classifiers import Prior, check_positive_prior
 from ..dataset import Dataset
 from ..model import NO_JOINT, CountedModel, Derived, Model, Recipe, forward_to_basis
-from ..network.methods import Method, method_of_lp
+from ..parameters import Method, method_of_lp
 from ..scores import Formula, Raised
 from ..tools.immutable import POWER, cached_property, field_bounds, record
 from .backoff_prior import check_prefix_prior

@@ -16,7 +16,12 @@ from ..counts import pair_statistics
 from ..dataset import Countable
 from ..frames import InFull, InParts, prepare_training_data, read_training
 from ..model import Model, Recipe, Step
-from ..structure import LocalScores, check_score_and_ess, find_learner, warn_of_fractional_weights
+from ..structure import (
+    LocalScores,
+    check_score_and_ess,
+    find_learner,
+    warn_of_fractional_weights,
+)
 from ..tools.arrays import TOLERANCE
 from ..tools.calls import check_arguments, parameters_of, progress_bar
 from ..tools.checks import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..additive.fit import fit_effects
-from ..fitting.lp import lp
 from ..fitting.structure import relearn_raw
 from ..model import Model, Step, with_proportions_again
+from ..parameters import lp
 from ..structure import LEARNERS
 
 PREPARATION = ("discretize", "bins", "min_count", "missing_level")

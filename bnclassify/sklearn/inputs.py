@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..dataset import NUMBERS, ArrayLike, value_type
-from ..fitting.lp import lp
 from ..frames import arrays_and_types, check_unique, foreign_to_pandas, is_partitioned
 from ..model import Model
+from ..parameters import lp
 from ..tools.arrays import Array, ArrayOf
 from ..tools.calls import check_arguments
 from ..tools.checks import Instance, OneOf, Seed, Unseen, must_be, options_sentence

@@ -14,11 +14,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ..dataset import check_not_reordered, check_weights
-from ..fitting.lp import lp
 from ..frames import foreign_to_pandas
 from ..inference.predict import predict
 from ..model import Model
 from ..numbers import discretize
+from ..parameters import lp
 from ..several.multi_learners import chain, maode, mbc
 from ..several.multidimensional import MultiModel
 from ..tools.arrays import Array, ArrayOf

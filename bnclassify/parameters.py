@@ -1,4 +1,12 @@
-"""Estimation of the parameters of a structure, and updates with more rows."""
+"""The function `lp`: counts and a prior become the tables of a structure.
+
+`lp` finds the prior and the method that its arguments request, reads the
+variables of the structure, and lets the structure estimate its tables. A method
+is a value that estimates parameters in another way, such as EM or weights of
+features. Methods are kept in the annexes, which add them to a list here, so
+that plain estimates can be read without them. The result has a recipe: the step
+that learned the structure, and the call of `lp`.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +17,11 @@ from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from ..accessors import check_model
-from ..classifiers import Prior, find_prior, is_nested_prior, warn_of_wide_tables
-from ..dataset import Columns, Countable, Dataset, Opened, OpenedData
-from ..elimination import Numbers
-from ..frames import (
+from .accessors import check_model
+from .classifiers import Prior, find_prior, is_nested_prior, warn_of_wide_tables
+from .dataset import Columns, Countable, Dataset, Opened, OpenedData
+from .elimination import Numbers
+from .frames import (
     InFull,
     InParts,
     TrainingData,
@@ -22,12 +30,91 @@ from ..frames import (
     read_training,
     with_groups_as_cases,
 )
-from ..model import Model, SeveralClasses, Step, Tally, TrainingRows, replace_unchecked
-from ..network.methods import PLAIN, Method, find_method
-from ..tools.calls import progress_bar, with_call_advice
-from ..tools.checks import Seed, check_rng
-from ..tools.immutable import record
-from ..tools.messages import listed, shown, to_python_scalar, warn
+from .model import Model, SeveralClasses, Step, Tally, TrainingRows, replace_unchecked
+from .tools.calls import progress_bar, with_call_advice
+from .tools.checks import Seed, check_rng
+from .tools.immutable import record
+from .tools.messages import listed, shown, to_python_scalar, warn
+
+# Methods of `lp`: what it does to estimate parameters, as values.
+
+
+@record
+class Method:
+    """Estimates each table from rows with its family; other methods are dataclasses of options."""
+
+    argument = ""
+    """The argument of `lp` that requests the method."""
+
+    takes_rows_without_class = False
+    counts_alone = False
+    """Whether it needs only counts, and no rows in memory."""
+
+    keeps_counts = False
+    """Whether parameters follow from the counts of the model, so that rows can be added."""
+
+    draws = False
+    """Whether it draws at random."""
+
+    holds_out_rows = False
+    """Whether rows are held out, so that groups of rows stay together."""
+
+    progress = "lp", " steps"
+    """The title and the unit of a progress bar."""
+
+    @classmethod
+    def requested(cls, given: Mapping[str, Any]) -> Method | None:
+        """Return the method if the arguments of `lp` that are given request it, or raise."""
+        made: Any = cls
+        return made(given[cls.argument]) if cls.argument in given else None
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise if the method is not defined for a structure or a prior."""
+
+    def prepare(self, x: Model, dataset: Any) -> tuple[Model, Any]:
+        """Return the structure and the data; only `Densities` accepts numbers."""
+        return (replace_unchecked(x, densities={}) if x.densities else x), dataset
+
+    def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
+        """Return the structure with parameters, from data with its variables in its order."""
+        return x.estimate(data, prior)
+
+
+@record
+class Plain(Method):
+    """The estimates themselves."""
+
+    counts_alone = True
+    keeps_counts = True
+
+
+PLAIN = Plain()
+
+AnyMethod = TypeVar("AnyMethod", bound=type[Method])
+
+METHODS: list[type[Method]] = []
+"""The methods that `lp` can be asked for."""
+
+
+def method_of_lp(method: AnyMethod) -> AnyMethod:
+    """Register a method, so that `lp` asks it whether it is requested."""
+    METHODS.append(method)
+    return method
+
+
+def find_method(given: Mapping[str, Any]) -> Method:
+    """Return the method that the given arguments of `lp` request, or none; several raise."""
+    found = [method for kind in METHODS if (method := kind.requested(given)) is not None]
+    if len(found) > 1:
+        names = [name for name in given if name in [method.argument for method in found]]
+        raise ValueError(
+            f"Only one of {', '.join(names)} must be given, because each defines the tables."
+        )
+    return found[0] if found else PLAIN
+
+
+# Estimation of the parameters of a structure, and updates with more rows.
+
 
 OneOrSeveral = TypeVar(
     "OneOrSeveral", SeveralClasses, Model
