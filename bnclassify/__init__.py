@@ -90,8 +90,8 @@ from .evaluation.calibration import calibration as calibration
 from .evaluation.ci_test import ci_test as ci_test, cmi as cmi
 from .evaluation.compare import compare as compare
 from .evaluation.compare_ranks import compare_ranks as compare_ranks
-from .evaluation.cv import cv as cv
-from .evaluation.cv_predict import cv_predict as cv_predict
+from .validation import cv as cv
+from .validation import cv_predict as cv_predict
 from .evaluation.drift import drift as drift
 from .evaluation.distances import kl_divergence as kl_divergence, shd as shd
 from .evaluation.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik
@@ -123,7 +123,7 @@ from .frames import encode as encode
 from .inference.counterfactual import counterfactual as counterfactual
 from .inference.explain import explain as explain
 from .inference.impute import impute as impute
-from .inference.predict import predict as predict
+from .prediction import predict as predict
 from .inference.query import query as query
 from .inference.sample import sample as sample
 from .inference.value_of_information import value_of_information as value_of_information
@@ -143,7 +143,7 @@ from .learners.wrappers import (
     tan_hc as tan_hc,
     tan_hcsp as tan_hcsp,
 )
-from .metrics.folds import r_folds as r_folds, stratified_folds as stratified_folds
+from .validation import r_folds as r_folds, stratified_folds as stratified_folds
 from .network import (
     awnb as awnb,
     densities as densities,

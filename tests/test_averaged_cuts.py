@@ -264,7 +264,7 @@ def test_effects_are_what_is_added() -> None:
     pytest.importorskip("matplotlib")
     frame = rides()
     model = learn(frame, **BEST)
-    from bnclassify.inference.evidence import effect_on_log_odds
+    from bnclassify.prediction import effect_on_log_odds
 
     effect = effect_on_log_odds(model, "distance", "yes")
     assert effect.parent is None

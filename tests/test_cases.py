@@ -12,7 +12,7 @@ import pytest
 import bnclassify as bn
 from bnclassify.frames import split_off_groups
 from bnclassify.recipe import leave_one_out
-from bnclassify.recipe.row_folds import split_cases_into_folds
+from bnclassify.validation import split_cases_into_folds
 
 from .estimators import BNCClassifier
 from .test_recipe import patients

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference.decisions import least_costly
+from bnclassify.prediction import least_costly
 
 from .strategies import frames, networks, smooths
 

@@ -20,8 +20,8 @@ from scipy.special import expit
 import bnclassify as bn
 from bnclassify.additive.effect_table import ends_of_merged_groups
 from bnclassify.additive.tabulate import _feature_distributions, _tabulate_at_all_points
-from bnclassify.inference.evidence import positions_parents_first
 from bnclassify.models import EffectTable
+from bnclassify.prediction import positions_parents_first
 
 from .oracles import with_holes
 from .strategies import examples, frames, smooths

@@ -22,7 +22,7 @@ from bnclassify.metrics import (
     ends_of_equal_width,
     find_metric,
 )
-from bnclassify.metrics.outcomes import Labelling, Outcome, Outcomes
+from bnclassify.prediction import Labelling, Outcome, Outcomes
 
 
 @st.composite

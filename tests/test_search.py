@@ -30,9 +30,9 @@ from bnclassify.learners.neighbors import (
 )
 from bnclassify.learners.scoring import CrossValidatedScore, FoldedData
 from bnclassify.metrics import METRICS
-from bnclassify.metrics.folds import rows_tested_by_folds
 from bnclassify.recipe.backoff_prior import BackOff
 from bnclassify.tools.graphs import find_cycle
+from bnclassify.validation import rows_tested_by_folds
 
 from .conftest import read_reference, reference_frame, scores_of
 from .strategies import examples, frames, networks

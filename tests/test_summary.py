@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.evaluation.fold_scores import recorded_scheme
 from bnclassify.numbers import interval_labels, short_point_texts
 from bnclassify.plotting import pictures
 from bnclassify.reading.facts import facts_of
+from bnclassify.validation import recorded_scheme
 
 from .conftest import informative_gaps
 

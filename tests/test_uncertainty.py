@@ -109,7 +109,7 @@ def test_rows_do_not_depend_on_the_rows_beside_them(
 ) -> None:
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     many = bn.predict(x, car.head(7), prob=True, interval=0.5, draws=30, rng=0)
-    monkeypatch.setattr("bnclassify.inference.predict.MOST_DRAWN", 30 * 4 * 2)
+    monkeypatch.setattr("bnclassify.prediction.MOST_DRAWN", 30 * 4 * 2)
     in_blocks = bn.predict(x, car.head(7), prob=True, interval=0.5, draws=30, rng=0)
     pd.testing.assert_frame_equal(many, in_blocks)
     assert many.columns.names == ["class", None]

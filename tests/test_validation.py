@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.evaluation.fold_scores import recorded_scheme
 from bnclassify.metrics import METRICS as ALL_METRICS
+from bnclassify.validation import recorded_scheme
 
 METRICS = {name: metric for name, metric in ALL_METRICS.items() if not metric.needs_order}
 """The metrics of classes without an order."""

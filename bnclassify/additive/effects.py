@@ -12,8 +12,8 @@ import pandas as pd
 from ..accessors import check_fitted, encode_for_model
 from ..dataset import MISSING, Dataset, Opened, codes_by_levels
 from ..frames import InFull, open_rows
-from ..inference.evidence import target_position
 from ..model import Model
+from ..prediction import target_position
 from ..tools.arrays import Array, Codes, Mask, Positions
 from ..tools.checks import Optional, Whole
 from ..tools.messages import listed, repeated_items, shown

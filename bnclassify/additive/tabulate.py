@@ -12,9 +12,9 @@ from ..accessors import check_fitted
 from ..dataset import MISSING, Dataset
 from ..elimination import density_grid
 from ..frames import InFull
-from ..inference.evidence import cards_of_features, positions_parents_first
 from ..model import Model, Step
 from ..numbers import short_point_texts
+from ..prediction import cards_of_features, positions_parents_first
 from ..scores import (
     Rows,
     effect_of_feature_alone,

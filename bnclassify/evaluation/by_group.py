@@ -11,13 +11,13 @@ import pandas as pd
 from ..accessors import check_fitted
 from ..dataset import MISSING, check_same_index, is_column_name
 from ..frames import frame_of
-from ..inference.predict import predict
 from ..metrics import METRICS
 from ..model import Model
+from ..prediction import predict
 from ..tools.arrays import Array, Codes, Positions, first_best, log
 from ..tools.checks import Names, Seed, check_columns, must_be
 from ..tools.messages import listed, repeated_items, shown, to_python_scalar
-from .cv_predict import cv_predict
+from ..validation import cv_predict
 
 ALL = "(all)"
 """The row of all groups together."""

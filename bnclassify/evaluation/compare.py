@@ -18,7 +18,7 @@ from ..tools.calls import with_call_advice
 from ..tools.checks import Instance, OneOf, Real
 from ..tools.messages import listed, warn
 from ..tools.parallel import run_tasks, using_jobs
-from .fold_scores import NOT_REFITTED, Scheme, recorded_scheme, values_of_metric
+from ..validation import NOT_REFITTED, Scheme, recorded_scheme, values_of_metric
 
 Df: TypeAlias = float | tuple[int, int]
 TestResult: TypeAlias = tuple[float, Df, float, float, float]

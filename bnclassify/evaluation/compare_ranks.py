@@ -14,8 +14,8 @@ from ..tools import special
 from ..tools.arrays import TOLERANCE, Array, Mask, normalize
 from ..tools.calls import with_call_advice
 from ..tools.checks import Flag, OneOf, Real, Seed, check_rng
+from ..validation import recorded_scheme
 from .compare import check_results, holm_adjusted, pairwise_differences
-from .fold_scores import recorded_scheme
 
 _DECIMALS = 10  # 0.75 − 0.73 and 0.58 − 0.56 are the same difference
 

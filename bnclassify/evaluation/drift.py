@@ -21,9 +21,9 @@ from ..dataset import (
     rounding_of_numbers,
 )
 from ..frames import InFull, open_rows
-from ..inference.evidence import weigh_evidence
 from ..model import Model, Tally, check_counted
 from ..numbers import points_between
+from ..prediction import weigh_evidence
 from ..tools.arrays import Array, Codes, Mask
 from ..tools.graphs import descending_order
 from ..tools.messages import listed, shown, warn

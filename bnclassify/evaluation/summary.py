@@ -17,15 +17,14 @@ from ..accessors import (
     variables_of_new_data,
 )
 from ..frames import InFull, InParts, open_data
-from ..inference.evidence import weigh_evidence
 from ..metrics import choose_metrics
 from ..model import Model
+from ..prediction import weigh_evidence
 from ..reading.facts import aligned_lines, facts_of
 from ..tools.calls import with_call_advice
 from ..tools.checks import Seed, Whole
+from ..validation import cv, evaluate_without_refit, recorded_scheme
 from .by_group import results_by_group
-from .cv import cv
-from .fold_scores import evaluate_without_refit, recorded_scheme
 
 _METRICS = ["accuracy", "log_loss", "calibration_error"]
 _IN_WORDS = {

@@ -18,12 +18,12 @@ import numpy as np
 
 from ..accessors import check_model
 from ..elimination import density_grid
-from ..inference.evidence import cards_of_features, positions_parents_first
 from ..model import Model
 from ..numbers import number_of_decimals
 from ..plotting.canvas import ORANGE
 from ..plotting.networks import choose_arcs_to_draw, plot
 from ..plotting.nodes import text_as_html
+from ..prediction import cards_of_features, positions_parents_first
 from ..scores import (
     Blend,
     Completed,

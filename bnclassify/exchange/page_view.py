@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..additive.scorecard import Scorecard
-from ..inference.evidence import effect_ranges
 from ..model import Model
+from ..prediction import effect_ranges
 from ..scores import Rows
 from ..tools.arrays import ArrayOf
 from ..tools.checks import Instance, Names, Optional, check_columns

@@ -15,8 +15,8 @@ import numpy as np
 from ..accessors import check_fitted
 from ..additive.scorecard import Scorecard
 from ..dataset import MISSING
-from ..inference.decisions import check_costs
 from ..model import Model
+from ..prediction import check_costs
 from ..scores import Mixture, Sum, sums_in_formula
 from ..tools.arrays import Array, ArrayOf, first_best
 from ..tools.checks import Names, OneOf, Optional, must_be

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from ..accessors import check_model, members
-from ..inference.predict import predict
 from ..model import CountedModel, Model, Tally, check_counted
+from ..prediction import predict
 from ..scores import scores_at
 from ..tools.checks import Instance, must_be
 from ..tools.messages import listed, shown, warn

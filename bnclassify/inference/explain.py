@@ -14,11 +14,11 @@ from ..accessors import check_fitted, product_of_indexes, read_for_model
 from ..dataset import Dataset
 from ..frames import InFull, Row, is_missing
 from ..model import Model
+from ..prediction import REST, Evidence, split_off_interactions, weigh_evidence
 from ..tools.arrays import Array, ArrayOf, Codes, Mask
 from ..tools.calls import with_call_advice
 from ..tools.checks import Flag, Names, Unseen
 from ..tools.messages import shown
-from .evidence import REST, Evidence, split_off_interactions, weigh_evidence
 
 _LEAST_FACTOR = 1.05
 """Factor of the odds from which a value is a reason in a sentence."""

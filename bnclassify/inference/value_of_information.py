@@ -13,6 +13,7 @@ from ..dataset import MISSING, check_unseen
 from ..elimination import density_grid
 from ..frames import InFull, Row, is_missing
 from ..model import Model
+from ..prediction import check_costs
 from ..scores import Rows, scores_at, sums_in_formula
 from ..tools.arrays import (
     Array,
@@ -29,7 +30,6 @@ from ..tools.arrays import (
 from ..tools.calls import with_call_advice
 from ..tools.checks import Unseen
 from ..tools.graphs import descending_order
-from .decisions import check_costs
 from .explain import original_values, read_one_row
 
 

@@ -12,7 +12,6 @@ from ..accessors import check_size_of_scores, is_semi_naive
 from ..classifiers import BNC, find_prior
 from ..frames import InFull, TrainingData, prepare_training_rows
 from ..metrics import METRICS
-from ..metrics.folds import Folds, drawn_or_given_folds
 from ..model import Step, is_recipe_running
 from ..structure import Arc, ArcRules, arcs_in_words, network, parents_in_start
 from ..tools.arrays import TOLERANCE, Array
@@ -21,6 +20,7 @@ from ..tools.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whol
 from ..tools.foreign_words import METRICS_ELSEWHERE
 from ..tools.graphs import connected_components
 from ..tools.messages import warn
+from ..validation import Folds, drawn_or_given_folds
 from .neighbors import Arcs, Edit, Parents, Structure, apply_edit, describe_edit
 from .scoring import CrossValidatedScore, FoldedData
 

@@ -16,9 +16,9 @@ from ..additive.effects import rows_and_effects_of_pair
 from ..additive.scorecard import Scorecard
 from ..dataset import MISSING, Dataset, as_floats, codes_by_levels
 from ..frames import InFull, Row
-from ..inference.evidence import Effect, effect_on_log_odds, target_position
 from ..inference.explain import read_one_row, value_in_words
 from ..model import Model
+from ..prediction import Effect, effect_on_log_odds, target_position
 from ..scores import Rows
 from ..tools import special
 from ..tools.arrays import Array

@@ -8,9 +8,9 @@ from html import escape
 from math import isfinite
 
 from ..frames import is_missing
-from ..inference.evidence import effect_ranges
 from ..inference.explain import Explanation, value_in_words
 from ..model import Model
+from ..prediction import effect_ranges
 from ..tools.messages import shorten_text
 from .canvas import (
     BLUE,

@@ -13,12 +13,12 @@ from ..classifiers import BNC
 from ..evaluation.calibration import bin_class_probabilities
 from ..evaluation.compare import corrected_error, ratio_of_test_to_training_rows, t_half_width
 from ..evaluation.compare_ranks import RankComparison
-from ..evaluation.fold_scores import recorded_scheme, values_of_metric
 from ..metrics import METRICS
 from ..reading.learned import search_steps
 from ..tools.arrays import TOLERANCE, Array
 from ..tools.calls import with_call_advice
 from ..tools.checks import Instance, must_be
+from ..validation import recorded_scheme, values_of_metric
 from .canvas import (
     BLUE,
     GREY,

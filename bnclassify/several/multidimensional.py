@@ -15,7 +15,6 @@ from ..accessors import read_for_model
 from ..dataset import Levels, OpenedData, codes_by_levels
 from ..elimination import score_combinations
 from ..frames import read_training
-from ..metrics.outcomes import Labelling
 from ..model import (
     Fit,
     Model,
@@ -26,6 +25,7 @@ from ..model import (
     forward_to_basis,
     recipe_with_parameter_step,
 )
+from ..prediction import Labelling
 from ..scores import Computed, Formula, Rows, scores_at
 from ..tools.arrays import (
     Array,

@@ -20,7 +20,6 @@ from ..dataset import Dataset, check_not_reordered, check_same_index, check_weig
 from ..elimination import numeric_columns_of
 from ..evaluation.summary import mean_contributions
 from ..fitting.bnc import bnc, check_learner_uses_groups
-from ..fitting.rounds import training_data_of_model
 from ..frames import (
     Meaning,
     foreign_to_pandas,
@@ -28,16 +27,16 @@ from ..frames import (
     rows_as_cases,
     split_off_groups,
 )
-from ..inference.decisions import check_costs
-from ..inference.predict import predict, unnormalized_log_posteriors
 from ..model import Model, check_class_prior, contains_given, log_prior_ratio
 from ..numbers import Preparing
+from ..prediction import check_costs, predict, unnormalized_log_posteriors
 from ..structure import LEARNERS, find_learner
 from ..tools.arrays import Array, ArrayOf, Positions, log_normalize
 from ..tools.calls import parameters_of, showing_progress
 from ..tools.checks import AnyCutting, Learner, OneOf, Seed, Unseen
 from ..tools.messages import listed, shown, warn
 from ..tools.parallel import using_jobs
+from ..validation import training_data_of_model
 from .arguments import PREPARATION, estimation_step, estimator_arguments
 from .inputs import (
     CategoricalInput,

@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from ..dataset import check_not_reordered, check_weights
 from ..frames import foreign_to_pandas
-from ..inference.predict import predict
 from ..model import Model
 from ..numbers import discretize
 from ..parameters import lp
+from ..prediction import predict
 from ..several.multi_learners import chain, maode, mbc
 from ..several.multidimensional import MultiModel
 from ..tools.arrays import Array, ArrayOf

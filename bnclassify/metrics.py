@@ -1,4 +1,10 @@
-"""Metrics of posteriors in two steps: sums over rows, then a value from these."""
+"""Metrics of predictions: from the posteriors of test rows to a number.
+
+A metric has two steps: sums over rows, and a figure that follows from the sums,
+so that rows in parts have metrics, too. `METRICS` has the metrics by name, from
+accuracy and log-loss to calibration error. Functions of one's own are accepted
+in their place.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +18,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..tools import special
-from ..tools.arrays import TOLERANCE, Array, Codes, Mask, first_best, log_normalize, log_sum_exp
-from ..tools.checks import ListOf, options_sentence
-from ..tools.foreign_words import METRICS_ELSEWHERE
-from ..tools.messages import listed, repeated_items, shown, to_python_scalar
-from .outcomes import Outcomes
+from .prediction import Outcomes
+from .tools import special
+from .tools.arrays import TOLERANCE, Array, Codes, Mask, first_best, log_normalize, log_sum_exp
+from .tools.checks import ListOf, options_sentence
+from .tools.foreign_words import METRICS_ELSEWHERE
+from .tools.messages import listed, repeated_items, shown, to_python_scalar
+
+# Metrics of posteriors in two steps: sums over rows, then a value from these.
+
 
 CALIBRATION_BINS = 15
 _LEAST = float(np.finfo(np.float64).eps)
