@@ -136,7 +136,7 @@ from .structure import kdb_mi as kdb_mi, spode as spode
 from .learners.latent_classes import lca as lca
 from .structure import network_score as network_score
 from .structure import chow_liu as chow_liu, tan_cl as tan_cl
-from .learners.wrappers import (
+from .search import (
     bsej as bsej,
     fssj as fssj,
     kdb as kdb,

@@ -22,7 +22,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from .accessors import check_fitted, check_has_joint_distribution, check_ordered, unwrap_estimator
+from .accessors import (
+    check_fitted,
+    check_has_joint_distribution,
+    check_ordered,
+    unwrap_estimator,
+)
 from .dataset import (
     Columns,
     Dataset,

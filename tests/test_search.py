@@ -17,20 +17,22 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify import counts as family_counts
+from bnclassify import search as greedy
+from bnclassify import search as scoring
 from bnclassify.accessors import log_joint
 from bnclassify.classifiers import find_prior
 from bnclassify.dataset import Dataset, Schema
-from bnclassify.learners import greedy, scoring
-from bnclassify.learners.neighbors import (
+from bnclassify.metrics import METRICS
+from bnclassify.recipe.backoff_prior import BackOff
+from bnclassify.search import (
+    CrossValidatedScore,
+    FoldedData,
     additions_and_joins,
     apply_edit,
     k_dependence_additions,
     removals_and_joins,
     superparent_additions,
 )
-from bnclassify.learners.scoring import CrossValidatedScore, FoldedData
-from bnclassify.metrics import METRICS
-from bnclassify.recipe.backoff_prior import BackOff
 from bnclassify.tools.graphs import find_cycle
 from bnclassify.validation import rows_tested_by_folds
 
