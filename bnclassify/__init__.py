@@ -127,13 +127,13 @@ from .prediction import predict as predict
 from .inference.query import query as query
 from .inference.sample import sample as sample
 from .inference.value_of_information import value_of_information as value_of_information
-from .learners.blankets import learn_blanket as learn_blanket
+from .networks.blankets import learn_blanket as learn_blanket
 from . import structure
-from .learners.chi_square import chisq_dn as chisq_dn
+from .networks.chi_square import chisq_dn as chisq_dn
 from .structure import anb as anb, from_modelstring as from_modelstring, nb as nb
-from .learners.hill_climbing import ban as ban, hc as hc
+from .networks.hill_climbing import ban as ban, hc as hc
 from .structure import kdb_mi as kdb_mi, spode as spode
-from .learners.latent_classes import lca as lca
+from .networks.latent_classes import lca as lca
 from .structure import network_score as network_score
 from .structure import chow_liu as chow_liu, tan_cl as tan_cl
 from .search import (
@@ -144,7 +144,7 @@ from .search import (
     tan_hcsp as tan_hcsp,
 )
 from .validation import r_folds as r_folds, stratified_folds as stratified_folds
-from .network import (
+from .networks import (
     awnb as awnb,
     densities as densities,
     em as em,
@@ -170,7 +170,7 @@ from .plotting.performance import (
     plot_ranks as plot_ranks,
     plot_scores as plot_scores,
 )
-from .recipe import leave_one_out as leave_one_out, posterior_power as posterior_power  # of lp
+from .networks import leave_one_out as leave_one_out, posterior_power as posterior_power  # of lp
 from .accessors import cpt as cpt, params as params
 from .accessors import (
     class_var as class_var,

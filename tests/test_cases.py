@@ -11,7 +11,7 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.frames import split_off_groups
-from bnclassify.recipe import leave_one_out
+from bnclassify.networks import leave_one_out
 from bnclassify.validation import split_cases_into_folds
 
 from .estimators import BNCClassifier

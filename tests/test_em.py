@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.network import em as maximisation
-from bnclassify.network.em import expected_counts
+from bnclassify.networks import em as maximisation
+from bnclassify.networks.em import expected_counts
 
 from .oracles import joint_by_enumeration
 from .strategies import examples, frames, graphs, networks

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.network.em import expected_counts, rows_completed_with_each_class
+from bnclassify.networks.em import expected_counts, rows_completed_with_each_class
 
 from .strategies import examples
 

@@ -15,11 +15,11 @@ from scipy.special import gammaln, log_softmax
 
 import bnclassify as bn
 from bnclassify.model import replace_unchecked
-from bnclassify.recipe import family_terms, leave_one_out
-from bnclassify.recipe.backoff_prior import LEAST, MOST, best_concentrations
-from bnclassify.recipe.conditional_likelihood import best_common_power, best_powers
-from bnclassify.recipe.prefix_counts import count_prefixes
-from bnclassify.recipe.prefix_tables import PrefixTable, class_shares
+from bnclassify.networks import family_terms, leave_one_out
+from bnclassify.networks.backoff_prior import LEAST, MOST, best_concentrations
+from bnclassify.networks.conditional_likelihood import best_common_power, best_powers
+from bnclassify.networks.prefix_counts import count_prefixes
+from bnclassify.networks.prefix_tables import PrefixTable, class_shares
 from bnclassify.tools.arrays import Array
 
 from .conftest import REFERENCE, read_reference

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.learners.arc_moves import MOVES, ArcMove, HillClimber, Limits
+from bnclassify.networks.arc_moves import MOVES, ArcMove, HillClimber, Limits
 from bnclassify.structure import LocalScores
 
 from .conftest import REFERENCE

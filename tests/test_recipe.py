@@ -15,9 +15,9 @@ from scipy.special import gammaln, log_softmax, softmax
 import bnclassify as bn
 from bnclassify.accessors import encode_for_model
 from bnclassify.classifiers import BNC
-from bnclassify.recipe import backoff_prior
-from bnclassify.recipe.prefix_tables import LeftOutRows, class_probabilities, feature_probabilities
-from bnclassify.recipe.weighted import Weighted
+from bnclassify.networks import backoff_prior
+from bnclassify.networks.prefix_tables import LeftOutRows, class_probabilities, feature_probabilities
+from bnclassify.networks.weighted import Weighted
 from bnclassify.scores import Rows, scores_at
 from bnclassify.tools.arrays import Array
 
@@ -338,7 +338,7 @@ def test_wrong_arguments(car: pd.DataFrame) -> None:
 def test_tables_that_are_written_later_give_the_same_to_the_last_bit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bnclassify.recipe.family_terms._CALL", 0)
+    monkeypatch.setattr("bnclassify.networks.family_terms._CALL", 0)
     frame = trips(400)
     model = learn(frame)
     first = bn.predict(model, frame.head(3), prob=True)

@@ -23,7 +23,7 @@ from bnclassify.accessors import log_joint
 from bnclassify.classifiers import find_prior
 from bnclassify.dataset import Dataset, Schema
 from bnclassify.metrics import METRICS
-from bnclassify.recipe.backoff_prior import BackOff
+from bnclassify.networks.backoff_prior import BackOff
 from bnclassify.search import (
     CrossValidatedScore,
     FoldedData,

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.exchange.scorer import scorer_of_model
 from bnclassify.models import Scorecard
-from bnclassify.recipe import weighted as weighted_module
-from bnclassify.recipe.family_terms import FamilyTerm
+from bnclassify.networks import weighted as weighted_module
+from bnclassify.networks.family_terms import FamilyTerm
 
 from .oracles import with_holes
 from .strategies import examples, frames, graphs, networks

@@ -20,7 +20,7 @@ from bnclassify.accessors import log_joint
 from bnclassify.classifiers import find_prior
 from bnclassify.frames import prepare_training_data
 from bnclassify.models import AODE
-from bnclassify.recipe.prefix_tables import LeftOutRows
+from bnclassify.networks.prefix_tables import LeftOutRows
 from bnclassify.superparents import cooccurrence, look_up
 from bnclassify.superparents.members import formula_of_members
 from bnclassify.tools.arrays import log_sum_exp, normalize

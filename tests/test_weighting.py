@@ -15,11 +15,11 @@ from scipy.special import gammaln
 
 import bnclassify as bn
 from bnclassify.frames import encode, prepare_training_data, prepare_training_rows
-from bnclassify.network import awnb as trees
-from bnclassify.network import weighting as wanbia
-from bnclassify.network.awnb import depth_weights
-from bnclassify.network.awnb import smallest_depths_in_trees as depths_of_trees
-from bnclassify.network.weighting import ConditionalLikelihood, with_weighted_tables
+from bnclassify.networks import awnb as trees
+from bnclassify.networks import weighting as wanbia
+from bnclassify.networks.awnb import depth_weights
+from bnclassify.networks.awnb import smallest_depths_in_trees as depths_of_trees
+from bnclassify.networks.weighting import ConditionalLikelihood, with_weighted_tables
 from bnclassify.tools.arrays import xlogx
 
 from .conftest import read_reference, reference_frame

@@ -22,6 +22,7 @@ from ..frames import (
     with_groups_as_cases,
 )
 from ..model import Model
+from ..networks.content_order import fractional_weights_as_cases, warn_of_copies
 from ..numbers import Preparing
 from ..parameters import (
     check_groups_are_used,
@@ -30,7 +31,6 @@ from ..parameters import (
     lp,
     warn_of_one_class_or_few_rows,
 )
-from ..recipe.content_order import fractional_weights_as_cases, warn_of_copies
 from ..structure import LEARNERS, find_learner
 from ..tools.calls import check_arguments, parameters_of, showing_progress, with_call_advice
 from ..tools.checks import (

@@ -19,9 +19,9 @@ from ..frames import (
     warn_of_no_features,
 )
 from ..model import Model, Recipe, Step, replace_unchecked
+from ..networks.codings import FineData
+from ..networks.weighted import Weighted
 from ..numbers import MovedCuts, Preparation, Preparing, check_can_discretize
-from ..recipe.codings import FineData
-from ..recipe.weighted import Weighted
 from ..structure import LEARNERS, anb, find_learner, nb
 from ..tools.calls import parameters_of
 from ..tools.checks import check_columns

@@ -15,7 +15,7 @@ from ..accessors import check_model, check_single_fitted_graph, position_of_vari
 from ..classifiers import BNC, MOST_ESS, Family, Given, Graph
 from ..dataset import Countable, Known
 from ..model import A_NETWORK, GIVEN, Model, Step, Tally, replace_unchecked
-from ..network.em import expected_counts, rows_completed_with_each_class
+from ..networks.em import expected_counts, rows_completed_with_each_class
 from ..structure import fixed_again, network_with_families
 from ..tools.arrays import Array, Mask
 from ..tools.calls import with_call_advice

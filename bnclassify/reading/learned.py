@@ -18,7 +18,7 @@ from ..model import Model
 from ..tools.messages import with_shared_text
 
 if TYPE_CHECKING:
-    from ..network.em import Run
+    from ..networks.em import Run
 
 _raising = with_shared_text(
     {

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..classifiers import PseudoCounts
 from ..counts import Counts
-from ..network.weighting import codes_without_implied, implications_between_values
-from ..recipe.prefix_tables import LeftOutRows
+from ..networks.prefix_tables import LeftOutRows
+from ..networks.weighting import codes_without_implied, implications_between_values
 from ..scores import Choice, Mixture, Sum, Table, pad_for_missing
 from ..tools.arrays import (
     BLOCK_ROWS,

@@ -15,7 +15,7 @@ from ..counts import Recoding
 from ..dataset import Countable, Dataset, Levels
 from ..frames import InFull, InParts, frame_of, schema_and_features
 from ..model import MISSING_RULE, PROPORTIONS, Model, PictureNotes, Recipe, Step, Tally
-from ..recipe.prefix_tables import LeftOutRows
+from ..networks.prefix_tables import LeftOutRows
 from ..scores import Computed, Formula, Rows
 from ..tools.arrays import Array, Positions, normalize
 from ..tools.checks import OneOf, Optional, Whole

@@ -13,7 +13,7 @@ from ..counts import Recoding, check_cells_of_all_pairs, contingency_table, coun
 from ..dataset import Dataset, Levels
 from ..frames import InFull, InParts, schema_and_features
 from ..model import PROPORTIONS, Recipe, Step, Tally
-from ..network.em import EM
+from ..networks.em import EM
 from ..scores import Computed, Formula, Rows
 from ..structure import features_for_recipe, network
 from ..tools.arrays import Array, ArrayOf, Codes, Positions, Slice, log, slices

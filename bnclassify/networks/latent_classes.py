@@ -14,12 +14,12 @@ from ..classifiers import BNC
 from ..dataset import Dataset
 from ..frames import InFull, check_have_levels, open_data
 from ..model import Step, TrainingRows, replace_unchecked
-from ..network.em import Run, run_em, warn_if_not_converged
 from ..structure import network
 from ..tools.arrays import Array, Positions, log, log_sum_exp, normalize, one_thread
 from ..tools.checks import ListOf, Real, Seed, Whole, check_column_name, check_rng, must_be
 from ..tools.immutable import record
 from ..tools.messages import warn
+from .em import Run, run_em, warn_if_not_converged
 
 
 @record

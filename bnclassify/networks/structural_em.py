@@ -13,9 +13,9 @@ from ..classifiers import Dirichlet, Scope, count_parameters
 from ..counts import count_families, flat_index
 from ..dataset import Dataset
 from ..elimination import groups_of_equal_columns
-from ..network.em import run_em
 from ..structure import WITH_MISSING_VALUES, LocalScores
 from ..tools.arrays import TOLERANCE, Array, Mask, log
+from .em import run_em
 
 ParentLists = Sequence[Sequence[int]]
 D = TypeVar("D", bound=Dataset)

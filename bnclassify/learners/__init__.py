@@ -1,1 +1,0 @@
-"""Learners of structure, from counts or by greedy search."""

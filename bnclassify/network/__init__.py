@@ -1,1 +1,0 @@
-"""Bayesian networks and their averages: values, inference, priors, tables, EM."""

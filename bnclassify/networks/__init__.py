@@ -1,0 +1,1 @@
+"""Networks and parameters beyond R: hill climbing, EM, weights, back-off, latent classes."""

@@ -1,1 +1,0 @@
-"""Hierarchical smoothing (back-off), weights by leave-one-out, averaged discretizations."""
