@@ -76,41 +76,38 @@ from .additive.from_effects import from_effects as from_effects
 from .additive.monotonize import monotonize as monotonize
 from .additive.scorecard import scorecard as scorecard
 from .tools import messages, signatures
-from .evaluation.accuracy import (
+from .judge.accuracy import (
     accuracy as accuracy,
     confusion as confusion,
     exact_match as exact_match,
     hamming as hamming,
 )
-from .evaluation.arc_strength import (
-    arc_strength as arc_strength,
-    averaged_network as averaged_network,
-)
-from .evaluation.calibration import calibration as calibration
-from .evaluation.ci_test import ci_test as ci_test, cmi as cmi
-from .evaluation.compare import compare as compare
-from .evaluation.compare_ranks import compare_ranks as compare_ranks
+from .judge.arc_strength import arc_strength as arc_strength, averaged_network as averaged_network
+from .judge.calibration import calibration as calibration
+from .judge.ci_test import ci_test as ci_test, cmi as cmi
+from .judge.compare import compare as compare
+from .judge.compare_ranks import compare_ranks as compare_ranks
 from .validation import cv as cv
 from .validation import cv_predict as cv_predict
-from .evaluation.drift import drift as drift
-from .evaluation.distances import kl_divergence as kl_divergence, shd as shd
-from .evaluation.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik
-from .evaluation.summary import summary as summary
+from .judge.drift import drift as drift
+from .judge.distances import kl_divergence as kl_divergence, shd as shd
+from .judge.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik
+from .judge.summary import summary as summary
 from .examples import (
     load_car as load_car,
     load_pima as load_pima,
     load_solar_flare as load_solar_flare,
     load_voting as load_voting,
 )
-from .exchange.bif import read_bif as read_bif, write_bif as write_bif
-from .exchange.libraries import (
+from .files.bif import read_bif as read_bif, write_bif as write_bif
+from .export.libraries import (
     to_networkx as to_networkx,
     to_pgmpy as to_pgmpy,
     to_pyagrum as to_pyagrum,
 )
-from .exchange.page import write_page as write_page
-from .exchange.sql import to_sql as to_sql
-from .exchange.storage import load as load, save as save
+from .export.page import write_page as write_page
+from .export.sql import to_sql as to_sql
+from .files.storage import load as load, save as save
 from .fitting.bnc import bnc as bnc
 from .parameters import lp as lp
 from .fitting.update import pool as pool, update as update
@@ -120,13 +117,13 @@ from .check import column_warnings as column_warnings, conversions as conversion
 from .check.check_data import check_data as check_data
 from .dataset import Dataset as Dataset
 from .frames import encode as encode
-from .inference.counterfactual import counterfactual as counterfactual
-from .inference.explain import explain as explain
-from .inference.impute import impute as impute
+from .explanations.counterfactual import counterfactual as counterfactual
+from .explanations.explain import explain as explain
+from .questions.impute import impute as impute
 from .prediction import predict as predict
-from .inference.query import query as query
-from .inference.sample import sample as sample
-from .inference.value_of_information import value_of_information as value_of_information
+from .questions.query import query as query
+from .questions.sample import sample as sample
+from .explanations.value_of_information import value_of_information as value_of_information
 from .networks.blankets import learn_blanket as learn_blanket
 from . import structure
 from .networks.chi_square import chisq_dn as chisq_dn
@@ -154,16 +151,16 @@ from .classifiers import BNC as BNC
 from .classifiers import Ensemble as Ensemble
 from .numbers import discretize as discretize
 from .numbers import merge_rare as merge_rare
-from .plotting.bars import (
+from .draw.bars import (
     plot_explanation as plot_explanation,
     plot_importance as plot_importance,
     plot_strength as plot_strength,
     plot_weights as plot_weights,
 )
-from .plotting.effects import plot_effect as plot_effect, plot_nomogram as plot_nomogram
-from .plotting.heatmaps import plot_cpt as plot_cpt
-from .plotting.networks import plot as plot
-from .plotting.performance import (
+from .draw.effects import plot_effect as plot_effect, plot_nomogram as plot_nomogram
+from .draw.heatmaps import plot_cpt as plot_cpt
+from .draw.networks import plot as plot
+from .draw.performance import (
     plot_calibration as plot_calibration,
     plot_confusion as plot_confusion,
     plot_cv as plot_cv,
@@ -191,8 +188,8 @@ from .accessors import (
     values as values,
     vars as vars,
 )
-from .reading.d_separated import d_separated as d_separated
-from .reading.learned import (
+from .questions.d_separated import d_separated as d_separated
+from .questions.learned import (
     concentrations as concentrations,
     em_objectives as em_objectives,
     feature_weights as feature_weights,

@@ -34,18 +34,18 @@ os.environ.setdefault("MPLBACKEND", "agg")  # no display
 
 GUARDED_MODULES = {
     "bnclassify.sklearn": "sklearn",
-    "bnclassify.plotting.bars": "matplotlib",
-    "bnclassify.plotting.canvas": "matplotlib",
-    "bnclassify.plotting.effects": "matplotlib",
-    "bnclassify.plotting.heatmaps": "matplotlib",
-    "bnclassify.plotting.performance": "matplotlib",
+    "bnclassify.draw.bars": "matplotlib",
+    "bnclassify.draw.canvas": "matplotlib",
+    "bnclassify.draw.effects": "matplotlib",
+    "bnclassify.draw.heatmaps": "matplotlib",
+    "bnclassify.draw.performance": "matplotlib",
 }
 """The modules whose examples need a library that may not be installed, and the library."""
 
 GUARDED_FUNCTIONS = {
-    "bnclassify.exchange.libraries.to_networkx": "networkx",
-    "bnclassify.exchange.libraries.to_pgmpy": "pgmpy",
-    "bnclassify.exchange.libraries.to_pyagrum": "pyagrum",
+    "bnclassify.export.libraries.to_networkx": "networkx",
+    "bnclassify.export.libraries.to_pgmpy": "pgmpy",
+    "bnclassify.export.libraries.to_pyagrum": "pyagrum",
 }
 """The functions whose examples need such a library."""
 

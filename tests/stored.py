@@ -1,7 +1,7 @@
 """Files of models in the present format, and the fields of their records.
 
 If a field of a record is removed, renamed or changes its meaning, raise `_VERSION` of
-`bnclassify.exchange.storage`, and write the files again: ``python -m tests.stored``.
+`bnclassify.files.storage`, and write the files again: ``python -m tests.stored``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 import bnclassify as bn
-from bnclassify.exchange import storage
-from bnclassify.exchange.notation import _field_defaults
+from bnclassify.files import storage
+from bnclassify.files.notation import _field_defaults
 from bnclassify.tools.immutable import RECORDS
 
 FOLDER = Path(__file__).parent / "reference" / "files"

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.evaluation.arc_strength import _bootstrap_sample
 from bnclassify.frames import prepare_training_data
+from bnclassify.judge.arc_strength import _bootstrap_sample
 from bnclassify.tools.graphs import find_cycle, spanning_tree_posterior
 
 from .conftest import REFERENCE

@@ -15,8 +15,8 @@ import pytest
 import scipy.stats
 
 import bnclassify as bn
+from bnclassify.draw.canvas import BLUE, GREY, LINES, ORANGE, label_in_lines, probability_text
 from bnclassify.metrics import METRICS
-from bnclassify.plotting.canvas import BLUE, GREY, LINES, ORANGE, label_in_lines, probability_text
 from bnclassify.prediction import effect_on_log_odds
 
 from .benchmarks.data import tree_augmented

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import bnclassify as bn
-from bnclassify.evaluation.compare import holm_adjusted
+from bnclassify.judge.compare import holm_adjusted
 
 from .conftest import REFERENCE
 

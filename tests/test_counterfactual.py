@@ -12,8 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference import change_search
-from bnclassify.inference.value_changes import _changes_to_other_intervals
+from bnclassify.explanations import change_search
+from bnclassify.explanations.value_changes import _changes_to_other_intervals
 
 from .conftest import informative_gaps
 from .strategies import KINDS, fitted_models, frames

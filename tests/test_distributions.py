@@ -186,7 +186,7 @@ def test_queries_without_an_answer(car: pd.DataFrame, monkeypatch: pytest.Monkey
         bn.query(x, "doors", {"safety": "low", "class": "vgood"})
     with pytest.raises(ValueError, match="the model has no parameters"):
         bn.query(bn.nb("class", car), "doors")
-    monkeypatch.setattr("bnclassify.inference.query._MOST_CELLS", 100)
+    monkeypatch.setattr("bnclassify.questions.query._MOST_CELLS", 100)
     with pytest.raises(ValueError, match="joint distribution of fewer cells; got 192"):
         bn.query(x, ["buying", "maint", "persons", "class"])
     monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 10)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.evaluation.drift import points_at_tenths
+from bnclassify.judge.drift import points_at_tenths
 
 
 def test_the_index_is_that_of_the_formula() -> None:

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.classifiers import Network
-from bnclassify.exchange import storage
+from bnclassify.files import storage
 from bnclassify.model import Model
 from bnclassify.models import AODE, DN
 from bnclassify.parameters import Method, fit

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.exchange.notation import Reader, Writer
+from bnclassify.files.notation import Reader, Writer
 from bnclassify.frames import open_data
 from bnclassify.models import Discretizer, Merger, Preparation
 from bnclassify.numbers import Preparing

@@ -19,10 +19,10 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.exchange import page as page_module
-from bnclassify.exchange.page_view import numbers_as_json
-from bnclassify.plotting import pictures
-from bnclassify.plotting.canvas import signed_weight
+from bnclassify.draw import pictures
+from bnclassify.draw.canvas import signed_weight
+from bnclassify.export import page as page_module
+from bnclassify.export.page_view import numbers_as_json
 
 from .zoo import CASES, case, skewed
 

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
+from bnclassify.draw import canvas, pictures
 from bnclassify.model import Model
 from bnclassify.models import DN
-from bnclassify.plotting import canvas, pictures
 
 SUBSTITUTE = shutil.which("graphviz-pure", path=pictures.sysconfig.get_path("scripts"))
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.inference.change_search import Changes
+from bnclassify.explanations.change_search import Changes
 from bnclassify.tools.calls import advance_bar, progress_bar, showing_progress
 
 from .estimators import BNCClassifier, BNCMultiClassifier

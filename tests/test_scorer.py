@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.exchange.scorer import ColumnCoding, Scorer, scorer_of_model
+from bnclassify.export.scorer import ColumnCoding, Scorer, scorer_of_model
 from bnclassify.scores import Blend, Choice, Completed, Mixture, Raised, Sum, Table
 
 from .zoo import CASES, case

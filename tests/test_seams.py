@@ -19,7 +19,7 @@ from bnclassify import scores as formulas
 from bnclassify.classifiers import Dirichlet, Prior
 from bnclassify.counts import count_families, pair_statistics
 from bnclassify.dataset import Dataset
-from bnclassify.exchange.scorer import scorer_of_model
+from bnclassify.export.scorer import scorer_of_model
 from bnclassify.frames import mark_as_averaging
 from bnclassify.metrics import METRICS, Metric
 from bnclassify.model import BuiltOn, Derived, Model, Recipe

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.exchange.scorer import scorer_of_model
+from bnclassify.export.scorer import scorer_of_model
 from bnclassify.models import Scorecard
 from bnclassify.networks import weighted as weighted_module
 from bnclassify.networks.family_terms import FamilyTerm

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
+from bnclassify.draw import pictures
 from bnclassify.numbers import interval_labels, short_point_texts
-from bnclassify.plotting import pictures
-from bnclassify.reading.facts import facts_of
+from bnclassify.questions.facts import facts_of
 from bnclassify.validation import recorded_scheme
 
 from .conftest import informative_gaps

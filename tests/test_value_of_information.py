@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.inference.value_of_information import _log_joint_of_values, _values_to_try
+from bnclassify.explanations.value_of_information import _log_joint_of_values, _values_to_try
 from bnclassify.scores import Rows, scores_at
 from bnclassify.tools.arrays import log_sum_exp
 

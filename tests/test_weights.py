@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify import validation
 from bnclassify.counts import pair_statistics
-from bnclassify.evaluation.summary import mean_contributions
 from bnclassify.frames import prepare_training_rows
+from bnclassify.judge.summary import mean_contributions
 
 from .conftest import REFERENCE, read_reference, scores_of
 from .oracles import halfway_above

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.exchange.scorer import scorer_of_model
+from bnclassify.export.scorer import scorer_of_model
 
 from .test_scorer import posteriors
 from .zoo import CASES, case, skewed

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bnclassify as bn
-from bnclassify.exchange import file_tables
+from bnclassify.files import file_tables
 
 # P(low | worn, open) is 0.6: the last of the parents pump and valve changes fastest
 PLANT = """<?xml version="1.0" encoding="ISO-8859-1"?>

@@ -18,7 +18,6 @@ from ..additive.effect_table import EffectTable
 from ..additive.fit import fit_effects
 from ..dataset import Dataset, check_not_reordered, check_same_index, check_weights
 from ..elimination import numeric_columns_of
-from ..evaluation.summary import mean_contributions
 from ..fitting.bnc import bnc, check_learner_uses_groups
 from ..frames import (
     Meaning,
@@ -27,6 +26,7 @@ from ..frames import (
     rows_as_cases,
     split_off_groups,
 )
+from ..judge.summary import mean_contributions
 from ..model import Model, check_class_prior, contains_given, log_prior_ratio
 from ..numbers import Preparing
 from ..prediction import check_costs, predict, unnormalized_log_posteriors

@@ -15,8 +15,8 @@ from ..additive.effect_table import EffectTable
 from ..additive.effects import rows_and_effects_of_pair
 from ..additive.scorecard import Scorecard
 from ..dataset import MISSING, Dataset, as_floats, codes_by_levels
+from ..explanations.explain import read_one_row, value_in_words
 from ..frames import InFull, Row
-from ..inference.explain import read_one_row, value_in_words
 from ..model import Model
 from ..prediction import Effect, effect_on_log_odds, target_position
 from ..scores import Rows

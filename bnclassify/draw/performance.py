@@ -10,11 +10,11 @@ import pandas as pd
 
 from ..accessors import check_interval
 from ..classifiers import BNC
-from ..evaluation.calibration import bin_class_probabilities
-from ..evaluation.compare import corrected_error, ratio_of_test_to_training_rows, t_half_width
-from ..evaluation.compare_ranks import RankComparison
+from ..judge.calibration import bin_class_probabilities
+from ..judge.compare import corrected_error, ratio_of_test_to_training_rows, t_half_width
+from ..judge.compare_ranks import RankComparison
 from ..metrics import METRICS
-from ..reading.learned import search_steps
+from ..questions.learned import search_steps
 from ..tools.arrays import TOLERANCE, Array
 from ..tools.calls import with_call_advice
 from ..tools.checks import Instance, must_be

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..accessors import check_categorical_network, check_fitted, check_single_graph
 from ..classifiers import BNC
-from ..inference.query import log_joint_table
 from ..model import Model
+from ..questions.query import log_joint_table
 from ..scores import Rows
 from ..tools import special
 from ..tools.graphs import find_cycle

@@ -7,8 +7,8 @@ from collections.abc import Collection, Hashable, Sequence
 from html import escape
 from math import isfinite
 
+from ..explanations.explain import Explanation, value_in_words
 from ..frames import is_missing
-from ..inference.explain import Explanation, value_in_words
 from ..model import Model
 from ..prediction import effect_ranges
 from ..tools.messages import shorten_text

@@ -11,12 +11,12 @@ import pandas as pd
 
 from ..accessors import check_has_joint_distribution, check_model, values
 from ..dataset import check_unseen, codes_by_levels
-from ..evaluation.arc_strength import check_strength
+from ..explanations.explain import explain_row, read_one_row
 from ..frames import InFull, Row
-from ..inference.explain import explain_row, read_one_row
-from ..inference.query import query
+from ..judge.arc_strength import check_strength
 from ..model import WRITERS, Model
-from ..reading.facts import facts_as_html
+from ..questions.facts import facts_as_html
+from ..questions.query import query
 from ..tools.calls import with_call_advice
 from ..tools.checks import Flag, OneOf, Optional, Real, Unseen
 from ..tools.graphs import find_cycle, topological_layers

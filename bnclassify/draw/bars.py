@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from ..accessors import check_fitted, check_has_rows, check_model, classes, encode_for_model
-from ..evaluation.arc_strength import check_strength, chosen_threshold
+from ..explanations.explain import explain_row, rivals_in_words, value_in_words
 from ..frames import InFull, Row
-from ..inference.explain import explain_row, rivals_in_words, value_in_words
+from ..judge.arc_strength import check_strength, chosen_threshold
 from ..model import Model
 from ..prediction import weigh_evidence
-from ..reading.learned import feature_weights, manb_arc_posterior
+from ..questions.learned import feature_weights, manb_arc_posterior
 from ..tools.arrays import Array, Positions
 from ..tools.checks import Optional, Unseen, Whole
 from .canvas import (

@@ -14,8 +14,8 @@ from ..accessors import check_single_fitted_graph, cpt, encode_for_model, famili
 from ..classifiers import Family
 from ..counts import contingency_table
 from ..dataset import Dataset, Levels, Schema, codes_by_levels
+from ..explanations.explain import value_in_words
 from ..frames import InFull
-from ..inference.explain import value_in_words
 from ..model import Model
 from ..tools.arrays import Array, ArrayOf, Mask, Slice, T
 from ..tools.messages import shown

@@ -20,7 +20,7 @@ from ..frames import InFull, InParts, open_data
 from ..metrics import choose_metrics
 from ..model import Model
 from ..prediction import weigh_evidence
-from ..reading.facts import aligned_lines, facts_of
+from ..questions.facts import aligned_lines, facts_of
 from ..tools.calls import with_call_advice
 from ..tools.checks import Seed, Whole
 from ..validation import cv, evaluate_without_refit, recorded_scheme

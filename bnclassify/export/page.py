@@ -17,12 +17,13 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ..accessors import check_model
+from ..draw.canvas import ORANGE
+from ..draw.networks import choose_arcs_to_draw, plot
+from ..draw.nodes import text_as_html
 from ..elimination import density_grid
+from ..files.storage import check_file_name, replace_file
 from ..model import Model
 from ..numbers import number_of_decimals
-from ..plotting.canvas import ORANGE
-from ..plotting.networks import choose_arcs_to_draw, plot
-from ..plotting.nodes import text_as_html
 from ..prediction import cards_of_features, positions_parents_first
 from ..scores import (
     Blend,
@@ -39,7 +40,6 @@ from ..tools.messages import to_python_scalar
 from .libraries import check_distinct_texts
 from .page_view import fields_and_points_of_page, numbers_as_json, titles_of_variables
 from .scorer import Scorer, features_of_largest_table, scorer_of_model, tables_in_formula
-from .storage import check_file_name, replace_file
 
 _SMALL = 2**16  # cells of a table that is written within a moment
 _MOST_ARCS = 500  # of a picture that Graphviz draws in seconds

@@ -1,1 +1,0 @@
-"""Performance of models: cross-validation, comparison, calibration, scores, uncertainty of arcs."""

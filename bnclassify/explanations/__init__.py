@@ -1,0 +1,1 @@
+"""Why a model predicts a class, which value to find out next, and what would change it."""

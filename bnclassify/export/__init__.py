@@ -1,0 +1,1 @@
+"""A model as SQL, as a page, and as an object of another library."""

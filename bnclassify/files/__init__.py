@@ -1,0 +1,1 @@
+"""Files of models, of this package and of other programs."""

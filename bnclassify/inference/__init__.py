@@ -1,1 +1,0 @@
-"""Questions to a fitted model: labels, posteriors, explanations, queries, samples, imputation."""

@@ -1,0 +1,1 @@
+"""How good a model is: scores on given rows, comparison, calibration, drift, strength of arcs."""

@@ -1,1 +1,0 @@
-"""Pictures: networks by Graphviz, charts by matplotlib."""

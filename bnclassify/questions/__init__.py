@@ -1,0 +1,1 @@
+"""Questions to a fitted model: queries, samples, imputed values, and results of learning."""
