@@ -19,7 +19,7 @@ class and the data:
 
 >>> from bnclassify import bnc, cv, load_car, modelstring
 >>> from bnclassify.counts import mutual_information
->>> from bnclassify.learners.networks import Step, network, prepare_training_data
+>>> from bnclassify.structure import Step, network, prepare_training_data
 >>> def star(class_var, dataset, *, least=0.0):
 ...     # The feature with the most information on the class is a parent of the others.
 ...     data = prepare_training_data(dataset, (class_var,))
@@ -84,9 +84,7 @@ from .frames import (
     prepare_training_data,
     schema_and_features,
 )
-from .frames import prepare_training_data as prepare_training_data
 from .model import Model, Recipe, Step, is_recipe_running
-from .model import Step as Step
 from .tools.arrays import TOLERANCE, Array, Mask, Positions, Slice, first_best
 from .tools.calls import parameters_of, with_call_advice
 from .tools.checks import (

@@ -1,1 +1,0 @@
-"""Model files, and conversion to objects and files of other libraries."""
