@@ -37,29 +37,44 @@ for awnb_weights; to_networkx for as_igraph; to_pgmpy, to_pyagrum for as_grain;
 BNCClassifier for as_mlr; load_car(), load_voting() for data; save, load for
 saveRDS, readRDS.
 
-For developers: data flow downwards through this list of packages, and each
-imports only from those above it::
+For developers: the package is a book, about the way from a table to a
+cross-validated prediction. Its chapters are modules, to be read in this order,
+and each imports only ``tools`` and earlier chapters::
 
-    base             immutable values, checks and messages, arrays, graphs, randomness
-    frames           DataFrames become encoded data                          encode check_data ...
+    tools            immutable values, checks and messages, arrays, graphs, jobs
+    dataset          codes, levels, numbers and weights                      Dataset
+    frames           any table is opened, checked and encoded, once          encode
+    counts           codes become counts of families and pairs; scores of arcs
+    numbers          cut points, rare levels, preparation of new rows        discretize merge_rare
+    elimination      terms of a network, and sums over unknown variables
+    scores           a model is a formula, which is evaluated
+    model            what a model is, and the recipe that learned it
+    classifiers      families, priors, networks and their averages           BNC Ensemble
+    accessors        what functions ask of a model                           families cpt is_nb ...
+    structure        counts become families                                  nb tan_cl kdb_mi ...
+    parameters       counts and a prior become tables                        lp
+    prediction       scores become labels, posteriors, decisions             predict
+    metrics          from predictions to a number
+    validation       refit without a fold, and measure                       cv cv_predict
+    search           greedy search by cross-validation                       fssj tan_hc kdb ...
+
+The annexes are packages that stand on the chapters. No chapter imports an
+annex: methods, priors, learners and warnings add themselves. An annex imports
+no other annex, unless its docstring names it::
+
+    check            what is odd about data                                  check_data
     parts            chunks, Dask and databases: read, or counted where they are
-    counts           contingency tables, tables of pairs, information
-    numbers          intervals of numeric columns, rare levels               discretize merge_rare
-    scores           formulas of scores, factors, elimination, densities
-    model            the base class of models, recipes, checks of arguments
-    network          Bayesian networks: values, priors, tables, methods      BNC Ensemble
-    recipe           back-off tables, leave-one-out weights, averaged cut points
+    networks         general networks, EM, weights, back-off                 hc ban chisq_dn lca ...
     superparents     averaged one- and n-dependence estimators               aode ande
-    reading          what a person asks of a model                           families cpt is_nb ...
-    metrics          metrics of predictions, folds, the scoring loop
-    learners         learners of structure, from counts or by greedy search  nb tan_cl hc kdb ...
-    several          several class variables                                 mbc maode chain ...
-    inference        predictions, explanations, queries                      predict explain ...
-    additive         sums of effects as tables, scorecards                   effects scorecard ...
-    fitting          parameters, recipes, updates, refits in rounds          lp bnc update pool
-    evaluation       cross-validation, comparison, scores, strength of arcs  cv compare loglik ...
-    plotting         pictures: networks, charts                              plot plot_cpt ...
-    exchange         files of models, objects and files of other libraries   save load ...
+    several          several class variables                                 mbc maode chain
+    explanations     why, what to ask next, what would change it             explain ...
+    questions        questions to a fitted model                             query sample impute ...
+    additive         the default: sums of effects as tables, scorecards      effects scorecard ...
+    fitting          one call that learns and fits; changes of a model       bnc update pool ...
+    judge            evaluation, comparison, drift, strength of arcs         compare loglik ...
+    draw             pictures: networks, charts                              plot plot_cpt ...
+    files            files of models, of other programs                      save load read_bif ...
+    export           SQL, a page, objects of other libraries                 to_sql write_page ...
     examples         example data sets                                       load_car load_pima ...
     models           types of models, data and preparations                  AODE MBC Scorecard ...
     sklearn          estimators for scikit-learn, which is optional          BNCClassifier
@@ -70,87 +85,40 @@ imports only from those above it::
 from sys import _getframe
 from typing import Any
 
-from . import models as models
+from . import (
+    models as models,
+    parts as parts,  # which opens chunks, Dask and tables of databases
+    structure,
+)
+from .accessors import (
+    class_var as class_var,
+    classes as classes,
+    cpt as cpt,
+    families as families,
+    feature_families as feature_families,
+    features as features,
+    is_anb as is_anb,
+    is_nb as is_nb,
+    is_ode as is_ode,
+    is_semi_naive as is_semi_naive,
+    markov_blanket as markov_blanket,
+    members as members,
+    modelstring as modelstring,
+    narcs as narcs,
+    nparams as nparams,
+    params as params,
+    preparation as preparation,
+    values as values,
+    vars as vars,
+)
 from .additive.effects import effects as effects
 from .additive.from_effects import from_effects as from_effects
 from .additive.monotonize import monotonize as monotonize
 from .additive.scorecard import scorecard as scorecard
-from .tools import messages, signatures
-from .judge.accuracy import (
-    accuracy as accuracy,
-    confusion as confusion,
-    exact_match as exact_match,
-    hamming as hamming,
-)
-from .judge.arc_strength import arc_strength as arc_strength, averaged_network as averaged_network
-from .judge.calibration import calibration as calibration
-from .judge.ci_test import ci_test as ci_test, cmi as cmi
-from .judge.compare import compare as compare
-from .judge.compare_ranks import compare_ranks as compare_ranks
-from .validation import cv as cv
-from .validation import cv_predict as cv_predict
-from .judge.drift import drift as drift
-from .judge.distances import kl_divergence as kl_divergence, shd as shd
-from .judge.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik
-from .judge.summary import summary as summary
-from .examples import (
-    load_car as load_car,
-    load_pima as load_pima,
-    load_solar_flare as load_solar_flare,
-    load_voting as load_voting,
-)
-from .files.bif import read_bif as read_bif, write_bif as write_bif
-from .export.libraries import (
-    to_networkx as to_networkx,
-    to_pgmpy as to_pgmpy,
-    to_pyagrum as to_pyagrum,
-)
-from .export.page import write_page as write_page
-from .export.sql import to_sql as to_sql
-from .files.storage import load as load, save as save
-from .fitting.bnc import bnc as bnc
-from .parameters import lp as lp
-from .fitting.update import pool as pool, update as update
-from .fitting.with_prior import with_prior as with_prior
-from .fitting.with_table import from_tables as from_tables, with_table as with_table
-from .check import column_warnings as column_warnings, conversions as conversions  # of columns
+from .check import column_warnings as column_warnings, conversions as conversions  # hooks
 from .check.check_data import check_data as check_data
+from .classifiers import BNC as BNC, Ensemble as Ensemble
 from .dataset import Dataset as Dataset
-from .frames import encode as encode
-from .explanations.counterfactual import counterfactual as counterfactual
-from .explanations.explain import explain as explain
-from .questions.impute import impute as impute
-from .prediction import predict as predict
-from .questions.query import query as query
-from .questions.sample import sample as sample
-from .explanations.value_of_information import value_of_information as value_of_information
-from .networks.blankets import learn_blanket as learn_blanket
-from . import structure
-from .networks.chi_square import chisq_dn as chisq_dn
-from .structure import anb as anb, from_modelstring as from_modelstring, nb as nb
-from .networks.hill_climbing import ban as ban, hc as hc
-from .structure import kdb_mi as kdb_mi, spode as spode
-from .networks.latent_classes import lca as lca
-from .structure import network_score as network_score
-from .structure import chow_liu as chow_liu, tan_cl as tan_cl
-from .search import (
-    bsej as bsej,
-    fssj as fssj,
-    kdb as kdb,
-    tan_hc as tan_hc,
-    tan_hcsp as tan_hcsp,
-)
-from .validation import r_folds as r_folds, stratified_folds as stratified_folds
-from .networks import (
-    awnb as awnb,
-    densities as densities,
-    em as em,
-    weighting as weighting,
-)  # of lp
-from .classifiers import BNC as BNC
-from .classifiers import Ensemble as Ensemble
-from .numbers import discretize as discretize
-from .numbers import merge_rare as merge_rare
 from .draw.bars import (
     plot_explanation as plot_explanation,
     plot_importance as plot_importance,
@@ -167,28 +135,62 @@ from .draw.performance import (
     plot_ranks as plot_ranks,
     plot_scores as plot_scores,
 )
-from .networks import leave_one_out as leave_one_out, posterior_power as posterior_power  # of lp
-from .accessors import cpt as cpt, params as params
-from .accessors import (
-    class_var as class_var,
-    classes as classes,
-    families as families,
-    feature_families as feature_families,
-    features as features,
-    is_anb as is_anb,
-    is_nb as is_nb,
-    is_ode as is_ode,
-    is_semi_naive as is_semi_naive,
-    markov_blanket as markov_blanket,
-    members as members,
-    modelstring as modelstring,
-    narcs as narcs,
-    nparams as nparams,
-    preparation as preparation,
-    values as values,
-    vars as vars,
+from .examples import (
+    load_car as load_car,
+    load_pima as load_pima,
+    load_solar_flare as load_solar_flare,
+    load_voting as load_voting,
 )
+from .explanations.counterfactual import counterfactual as counterfactual
+from .explanations.explain import explain as explain
+from .explanations.value_of_information import value_of_information as value_of_information
+from .export.libraries import (
+    to_networkx as to_networkx,
+    to_pgmpy as to_pgmpy,
+    to_pyagrum as to_pyagrum,
+)
+from .export.page import write_page as write_page
+from .export.sql import to_sql as to_sql
+from .files.bif import read_bif as read_bif, write_bif as write_bif
+from .files.storage import load as load, save as save
+from .fitting.bnc import bnc as bnc
+from .fitting.update import pool as pool, update as update
+from .fitting.with_prior import with_prior as with_prior
+from .fitting.with_table import from_tables as from_tables, with_table as with_table
+from .frames import encode as encode
+from .judge.accuracy import (
+    accuracy as accuracy,
+    confusion as confusion,
+    exact_match as exact_match,
+    hamming as hamming,
+)
+from .judge.arc_strength import arc_strength as arc_strength, averaged_network as averaged_network
+from .judge.calibration import calibration as calibration
+from .judge.ci_test import ci_test as ci_test, cmi as cmi
+from .judge.compare import compare as compare
+from .judge.compare_ranks import compare_ranks as compare_ranks
+from .judge.distances import kl_divergence as kl_divergence, shd as shd
+from .judge.drift import drift as drift
+from .judge.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik
+from .judge.summary import summary as summary
+from .networks import (  # methods and priors of lp
+    backoff_prior as backoff_prior,
+    awnb as awnb,
+    densities as densities,
+    em as em,
+    leave_one_out as leave_one_out,
+    posterior_power as posterior_power,
+    weighting as weighting,
+)
+from .networks.blankets import learn_blanket as learn_blanket
+from .networks.chi_square import chisq_dn as chisq_dn
+from .networks.hill_climbing import ban as ban, hc as hc
+from .networks.latent_classes import lca as lca
+from .numbers import discretize as discretize, merge_rare as merge_rare
+from .parameters import lp as lp
+from .prediction import predict as predict
 from .questions.d_separated import d_separated as d_separated
+from .questions.impute import impute as impute
 from .questions.learned import (
     concentrations as concentrations,
     em_objectives as em_objectives,
@@ -197,10 +199,35 @@ from .questions.learned import (
     manb_arc_posterior as manb_arc_posterior,
     search_steps as search_steps,
 )
-from . import parts as parts  # which opens chunks, Dask and tables of databases
+from .questions.query import query as query
+from .questions.sample import sample as sample
+from .search import (
+    bsej as bsej,
+    fssj as fssj,
+    kdb as kdb,
+    tan_hc as tan_hc,
+    tan_hcsp as tan_hcsp,
+)
 from .several.multi_learners import chain as chain, maode as maode, mbc as mbc
+from .structure import (
+    anb as anb,
+    chow_liu as chow_liu,
+    from_modelstring as from_modelstring,
+    kdb_mi as kdb_mi,
+    nb as nb,
+    network_score as network_score,
+    spode as spode,
+    tan_cl as tan_cl,
+)
 from .superparents.n_dependence import ande as ande
 from .superparents.one_dependence import aode as aode
+from .tools import messages, signatures
+from .validation import (
+    cv as cv,
+    cv_predict as cv_predict,
+    r_folds as r_folds,
+    stratified_folds as stratified_folds,
+)
 
 structure.add_learners(
     nb, anb, aode, ande, spode, tan_cl, chow_liu, kdb_mi, chisq_dn,

@@ -22,8 +22,9 @@ from bnclassify.tools import graphs
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "bnclassify"
 
-# The map in the docstring of the package: a package imports from those above it.
-PACKAGES = re.findall(r"^    (\w+)  ", inspect.getdoc(bn) or "", re.MULTILINE)
+# The map in the docstring of the package: chapters, each of which imports those above it, then annexes.
+_MAPS = (inspect.getdoc(bn) or "").split("The annexes are packages")
+CHAPTERS, ANNEXES = (re.findall(r"^    (\w+)  ", text, re.MULTILINE) for text in _MAPS)
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))
@@ -65,27 +66,38 @@ def imported(name: str, *, types: bool = False) -> set[str]:
     return {target for target in found if target in MODULES} - {name}
 
 
-def package_of(name: str) -> str:
+def room_of(name: str) -> str:
     return name.split(".")[1]
 
 
-def test_the_map_tells_every_package() -> None:
-    assert sorted(PACKAGES) == sorted({package_of(name) for name in MODULES if name != "bnclassify"})
-    assert len(PACKAGES) <= 23
+def arrows() -> set[tuple[str, str]]:
+    """Pairs of a chapter or annex and another that it imports, also for types only."""
+    files = [name for name in MODULES if name not in ("bnclassify", "bnclassify.models")]
+    pairs = {(name, target) for name in files for target in imported(name, types=True)}
+    assert not [pair for pair in pairs if pair[1] == "bnclassify"]
+    rooms = {(room_of(name), room_of(target)) for name, target in pairs}
+    return {(room, other) for room, other in rooms if room != other}
 
 
-def test_imports_go_one_way() -> None:
-    """Each package imports from those above it in the map, and no module imports the whole package."""
-    arrows = [(name, target) for name in MODULES if name != "bnclassify" for target in imported(name)]
-    assert not [(name, target) for name, target in arrows if target == "bnclassify"]
-    place = {package: i for i, package in enumerate(PACKAGES)}
-    assert not [(a, b) for a, b in arrows if place[package_of(b)] > place[package_of(a)]]
+def test_the_map_tells_every_room() -> None:
+    rooms = {room_of(name) for name in MODULES if name != "bnclassify"}
+    assert sorted(CHAPTERS + ANNEXES) == sorted(rooms)
+    assert all(MODULES[f"bnclassify.{name}"].parent == PACKAGE for name in CHAPTERS if name != "tools")
 
 
-def test_parts_are_an_annex() -> None:
-    """Only the lists of public names import them, so data in memory are understood without them."""
-    importers = {name for name in MODULES if any(".parts" in target for target in imported(name))}
-    assert {name for name in importers if ".parts" not in name} == {"bnclassify", "bnclassify.models"}
+def test_chapters_import_earlier_chapters_only() -> None:
+    """So they can be read in order, and without any annex."""
+    place = {name: i for i, name in enumerate(CHAPTERS)}
+    found = [(room, other) for room, other in arrows() if room in place]
+    assert not [pair for pair in found if place.get(pair[1], len(place)) > place[pair[0]]]
+
+
+def test_annexes_name_the_annexes_that_they_import() -> None:
+    """In their docstrings; sklearn may import all, because it repeats every function as an estimator."""
+    for room, other in arrows():
+        if room in ANNEXES and other in ANNEXES and room != "sklearn":
+            text = ast.get_docstring(tree_of(f"bnclassify.{room}")) or ""
+            assert f"`{other}`" in text, f"{room} imports {other}"
 
 
 def test_lp_imports_no_method() -> None:

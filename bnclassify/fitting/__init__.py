@@ -1,1 +1,4 @@
-"""Models fitted to data: `lp`, `bnc`, `update`, given tables, refits in cross-validation."""
+"""One call that learns and fits, `bnc`, and changes of fitted models.
+
+It imports `additive`, which is the default, and `networks`, for weights and expected counts.
+"""

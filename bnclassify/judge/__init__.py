@@ -1,1 +1,4 @@
-"""How good a model is: scores on given rows, comparison, calibration, drift, strength of arcs."""
+"""How good a model is: scores on given rows, comparison, calibration, drift, strength of arcs.
+
+It imports `questions`, for facts and joint tables, and `additive`, for effects that drift.
+"""

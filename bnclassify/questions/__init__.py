@@ -1,1 +1,4 @@
-"""Questions to a fitted model: queries, samples, imputed values, and results of learning."""
+"""Questions to a fitted model: queries, samples, imputed values, and results of learning.
+
+It imports `networks`, for the type of a result of EM.
+"""

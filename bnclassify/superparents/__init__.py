@@ -1,1 +1,4 @@
-"""Averaged one- and n-dependence estimators: AODE and ANDE."""
+"""Averaged one- and n-dependence estimators (AODE, ANDE), with stacked tables.
+
+It imports `networks`, for rows left out of tables, EM and implied values.
+"""
