@@ -239,24 +239,10 @@ def test_questions_about_sizes_go_to_the_members() -> None:
     for question in (bn.params, bn.nparams, bn.concentrations):
         with pytest.raises(TypeError, match="Call it on each of members"):
             question(model)
-    with pytest.raises(TypeError, match="does not define a joint distribution"):
-        bn.loglik(model, rides())
 
 
 def test_what_goes_with_averaging() -> None:
     frame = rides()
-    with pytest.raises(
-        ValueError, match=r"got 'averaged'. The learners 'nb', 'anb', 'spode', 'tan_cl', 'kdb_mi'"
-    ):
-        bn.bnc("aode", "late", frame, discretize="averaged", smooth=1)
-    with pytest.raises(ValueError, match="discretize must be one of"):
-        bn.bnc("nb", "late", frame, discretize="fine", smooth=1)
-    with pytest.raises(ValueError, match="smooth above 0"):
-        bn.bnc("nb", "late", frame, discretize="averaged", smooth=0, held_out="weights")
-    with pytest.raises(TypeError, match="needs a joint distribution"):
-        bn.bnc("nb", "late", frame, discretize="averaged", smooth=1, missing="em")
-    with pytest.raises(KeyError, match="no column 'class'"):
-        bn.bnc("nb", "class", frame, discretize="averaged", smooth=1)
     assert 0.5 < bn.accuracy(bn.predict(learn(frame, smooth=0), frame), frame["late"]) <= 1
 
 

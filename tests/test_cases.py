@@ -222,15 +222,6 @@ def test_groups_must_be_labels(groups: Any, error: type[Exception], message: str
         bn.bnc(class_var="sick", dataset=patients(60), groups=groups)
 
 
-def test_tables_do_not_depend_on_groups() -> None:
-    frame = patients(60)
-    with pytest.raises(ValueError, match="groups must be None unless held_out is"):
-        bn.bnc("nb", "sick", frame, smooth=1, discretize="mdlp", groups=np.arange(60))
-    structure = bn.bnc("nb", "sick", frame, smooth=1, discretize="mdlp")
-    with pytest.raises(ValueError, match="groups must be None unless held_out is"):
-        bn.lp(structure, frame, smooth=1, groups=np.arange(60))
-
-
 # Survey weights
 
 
@@ -269,14 +260,6 @@ def test_weights_without_a_meaning_are_told(weights: list[float], told: str | No
         with pytest.warns(UserWarning, match=f"weights {told}.*weights_are='cases'"):
             bn.encode(frame, weights="w")
     bn.encode(frame, weights="w", weights_are="frequencies")
-
-
-def test_the_meaning_of_weights_must_fit() -> None:
-    frame = pd.DataFrame({"x": list("ab"), "y": list("uv")})
-    with pytest.raises(ValueError, match="weights must be given"):
-        bn.encode(frame, weights_are="cases")
-    with pytest.raises(ValueError, match="weights_are must be one of"):
-        bn.encode(frame, weights=[1, 2], weights_are="survey")  # type: ignore[call-overload]
 
 
 # The order of rows

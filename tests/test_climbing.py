@@ -316,31 +316,10 @@ def test_hc_refuses(car: pd.DataFrame, arguments: dict, error: type, message: st
         bn.hc("class", car, **arguments)
 
 
-def test_what_else_is_refused(car: pd.DataFrame, voting: pd.DataFrame) -> None:
-    naive = bn.nb("class", car)
-    with pytest.raises(
-        ValueError, match=r"forbidden must not contain arcs of the initial .* got 'class' -> 'doors'"
-    ):
-        bn.hc("class", car, start=naive, forbidden=[("class", "doors")])
-    with pytest.raises(ValueError, match=r"must be arcs between features, as the class"):
-        bn.ban("class", car, required=[("doors", "class")])
-    with pytest.raises(ValueError, match=r"must be arcs between features, as the class"):
-        bn.ban("class", car, forbidden=[("class", "doors")])
-    with pytest.raises(ValueError, match=r"max_parents must be at least 1 .* got 0"):
-        bn.ban("class", car, max_parents=0)
+def test_what_else_is_refused(voting: pd.DataFrame) -> None:
     for refuse in (bn.hc, bn.ban):
         with pytest.raises(ValueError, match=r"missing values in .* Exclude incomplete rows"):
             refuse("Class", voting)
-    with pytest.raises(ValueError, match="must have no missing values"):
-        bn.network_score(bn.nb("Class", voting), voting)
-    with pytest.raises(ValueError, match="must have rows"):
-        bn.network_score(naive, car.iloc[:0])
-    with pytest.raises(TypeError, match="Call it on each of members"):
-        bn.network_score(bn.aode("class", car), car)
-    with pytest.raises(ValueError, match="was not found by a search"):
-        bn.search_steps(naive)
-    with pytest.raises(ValueError, match="not among the levels"):
-        bn.network_score(naive, car.assign(doors="many"))
 
 
 def frame_of(**columns: str) -> pd.DataFrame:
@@ -372,8 +351,6 @@ def test_tan_by_marginal_likelihood_leaves_out_what_does_not_pay(car: pd.DataFra
     climbed = bn.ban("class", car, score="bde", max_parents=2)
     assert bn.network_score(x, car, score="bde") >= bn.network_score(climbed, car, score="bde") - 1e-9
     assert bn.tan_cl("class", car, score="bde", ess=100).recipe.structure.settings["ess"] == 100
-    with pytest.raises(ValueError, match="ess must be a finite number of at least 1e-100"):
-        bn.tan_cl("class", car, score="bde", ess=-1)
 
 
 @given(st.data())
@@ -401,10 +378,6 @@ def test_trees_and_ranks_of_odd_columns() -> None:
     }  # fmt: skip
     assert bn.is_nb(bn.kdb_mi("c", frame, kdbk=0))
     assert bn.features(bn.kdb_mi("c", frame, features=["b", "a"])) == ("a", "b")
-    with pytest.raises(ValueError, match="kdbk must be a whole number of at least 0"):
-        bn.kdb_mi("c", frame, kdbk=-1)
-    with pytest.raises(KeyError, match="root must be a variable"):
-        bn.chow_liu("c", frame, root="d")
 
 
 def test_tolerance_of_ties_grows_with_the_score() -> None:

@@ -128,10 +128,6 @@ def test_bayesian_signed_ranks() -> None:
     assert turned[["better", "worse"]].tolist() == found[["worse", "better"]].tolist()
     same = bn.compare_ranks(table.assign(b=table["a"]), test="bayes", rope=0).iloc[0]
     assert same["equivalent"] == 1
-    with pytest.raises(ValueError, match="rope must be a finite number of at least 0; got -1"):
-        bn.compare_ranks(table, test="bayes", rope=-1)
-    with pytest.raises(ValueError, match="test must be one of 'friedman', 'bayes'; got 'bayes_t'"):
-        bn.compare_ranks(table, test="bayes_t")
 
 
 @pytest.mark.parametrize("case", FIGURES["wilcoxon"])
@@ -328,38 +324,8 @@ def test_bad_tables(case: str) -> None:
         bn.compare_ranks(frame)
 
 
-def test_one_row_is_refused() -> None:
-    one = pd.DataFrame({"a": [0.5], "b": [0.6]})
-    with pytest.raises(ValueError, match="results must be of at least two folds; got 1"):
-        bn.compare(one, train_size=9, test_size=1)
-    with pytest.raises(ValueError, match="table must have at least two data sets, one per row; got 1"):
-        bn.compare_ranks(one)
-
-
 def test_bad_arguments() -> None:
     frame = pd.DataFrame({"a": [0.5, 0.7], "b": [0.6, 0.5]})
     for alpha, error in {0: ValueError, 1: ValueError, "a": TypeError}.items():
         with pytest.raises(error, match="alpha must be a finite number greater than 0 and less than 1; got"):
             bn.compare_ranks(frame, alpha=alpha)
-    with pytest.raises(TypeError, match="lower_is_better must be True or False"):
-        bn.compare_ranks(frame, lower_is_better=1)
-    with pytest.raises(
-        ValueError, match="test must be one of 'corrected_t', '5x2cv_t', '5x2cv_f', 'bayes_t'; got 't'"
-    ):
-        bn.compare(frame, test="t")
-    with pytest.raises(ValueError, match="train_size and test_size must be given"):
-        bn.compare(frame, train_size=9)
-    with pytest.raises(ValueError, match="train_size must be a finite number greater than 0; got 0"):
-        bn.compare(frame, train_size=0, test_size=1)
-    with pytest.raises(
-        ValueError,
-        match=r"test must be 'corrected_t' unless results are of five repeats.*of other folds",
-    ):
-        bn.compare(frame, test="5x2cv_t")
-    with pytest.raises(ValueError, match="of other folds"):  # without a word on which are of one repeat
-        bn.compare(table(FIGURES["five_by_two"][0]), test="5x2cv_f")
-    with pytest.raises(
-        ValueError,
-        match=r"metric must be in the results; got 'auc'\. The columns of these results are models only",
-    ):
-        bn.compare(frame, metric="auc", train_size=9, test_size=1)

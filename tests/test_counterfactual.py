@@ -258,21 +258,6 @@ def test_wishes_that_are_not_valid(
         bn.counterfactual(sick[0], {"glucose": 150, "bmi": 33}, **wish)
 
 
-def test_wishes_for_levels_that_are_not_valid(car: pd.DataFrame) -> None:
-    x = bn.bnc("nb", "class", car, smooth=1)
-    row = car.iloc[0]
-    with pytest.raises(
-        ValueError, match=r"ranges\['safety'\] must be among 'low', 'med', 'high'; got 'best'"
-    ):
-        bn.counterfactual(x, row, ranges={"safety": ["best"]})
-    with pytest.raises(ValueError, match=r"ranges\['safety'\] must be a range with one of the values 'low'"):
-        bn.counterfactual(x, row, ranges={"safety": (1, 2)})
-    with pytest.raises(
-        ValueError, match=r"directions must name .* numbers; got 'safety' .*ranges=\{'safety'"
-    ):
-        bn.counterfactual(x, row, directions={"safety": "increasing"})
-
-
 def test_what_stays_as_it_is(car: pd.DataFrame, voting: pd.DataFrame) -> None:
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     row = car.iloc[1727]

@@ -74,14 +74,6 @@ def test_wrong_names(a: object, b: object, given: object, error: type[Exception]
         bn.d_separated(chain(), a, b, given)
 
 
-def test_averages_and_dependency_networks_are_refused() -> None:
-    car = bn.load_car()
-    with pytest.raises(TypeError, match="single"):
-        bn.d_separated(bn.aode("class", car), "doors", "safety")
-    with pytest.raises(TypeError, match="joint distribution"):
-        bn.d_separated(bn.chisq_dn("class", car), "doors", "safety")
-
-
 def test_names_may_be_tuples_and_numbers() -> None:
     x = bn.nb("y", features=[("p", 1), 2])
     assert bn.d_separated(x, ("p", 1), 2, given="y")

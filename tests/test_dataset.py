@@ -118,21 +118,6 @@ def test_only_data_frames_are_taken(data: Any) -> None:
             call(data)
 
 
-def test_duplicate_columns_are_named() -> None:
-    twice = pd.DataFrame([["a", "b", "c"]], columns=["x", "y", "x"])
-    with pytest.raises(ValueError, match="got 'x' more than once"):
-        bn.encode(twice)
-
-
-def test_absent_class_suggests_a_close_name() -> None:
-    with pytest.raises(KeyError, match=r"class_var: no column 'clas'.*Did you mean 'class'"):
-        bn.tan_cl("clas", frame(a=["x"], **{"class": ["y"]}))
-    with pytest.raises(KeyError, match=r"class_var: no column 'clas'; the data have no columns\."):
-        bn.tan_cl("clas", pd.DataFrame(index=[0, 1]))
-    with pytest.raises(KeyError, match="Available: 'a', 'class'"):
-        bn.nb("zzz", frame(a=["x"], **{"class": ["y"]}))
-
-
 @pytest.mark.parametrize("learn", [lambda d: bn.tan_cl("c", d), lambda d: bn.lp(bn.nb("c", d), d, smooth=1)])
 def test_nothing_to_learn_from(learn: Any) -> None:
     with pytest.raises(ValueError, match=r"dataset must have rows; got none|all values are missing"):
@@ -163,8 +148,6 @@ def test_matching_is_by_label() -> None:
     assert codes.tolist() == [[1, 0, 1], [0, 2, -1]]
     missing = codes_by_levels(data, ("a",), (("x", "y"),), unseen="missing")
     assert missing.tolist() == [[0, -1, -1]]
-    with pytest.raises(ValueError, match="column 'a': 'z' not among the levels"):
-        codes_by_levels(data, ("a",), (("x", "y"),))
 
 
 def test_matching_to_longer_levels_widens_the_codes() -> None:
@@ -458,8 +441,6 @@ def test_data_frames_of_other_libraries_are_told() -> None:
     for call in (bn.encode, lambda d: bn.nb("y", d), bn.merge_rare, bn.discretize):
         with pytest.raises(TypeError, match=r"must be a pandas DataFrame; got DataFrame. Call its to_"):
             call(DataFrame())
-    with pytest.raises(TypeError, match=r"^frame must be"):
-        bn.encode(None)  # type: ignore[arg-type]
 
 
 def test_codes_written_in_another_way_are_told() -> None:
@@ -479,24 +460,8 @@ def test_codes_written_in_another_way_are_told() -> None:
         assert bn.predict(x, new.assign(code=again)).tolist() == ["u", "u"]
 
 
-def test_arguments_in_the_wrong_order_are_told(car: pd.DataFrame) -> None:
-    with pytest.raises(TypeError, match=r"got DataFrame\. The name of the class is the first"):
-        bn.nb(car, "class")
-    with pytest.raises(TypeError, match=r"got DataFrame\. The model is the first argument"):
-        bn.predict(car, bn.nb("class", car))
-
-
-def test_a_column_in_place_of_its_name_is_told(car: pd.DataFrame) -> None:
-    with pytest.raises(TypeError, match=r"must be the name of a column; got Series\. Write 'class'"):
-        bn.nb(car["class"], car)
-    with pytest.raises(TypeError, match="dataset must be a pandas DataFrame; got str"):
-        bn.cmi(car, "doors", "class")
-
-
 def test_identifiers_with_holes_are_told_and_features_chosen_by_name_are_not() -> None:
     data = pd.DataFrame({"id": pd.array([*range(20), None, None], "Int64"), "y": ["u", "v"] * 11})
-    with pytest.warns(UserWarning, match="'id': all values differ"):
-        bn.nb("y", data)
     assert bn.features(bn.nb("y", data, features=["id"])) == ("id",)
 
 
@@ -559,10 +524,6 @@ def test_records_may_omit_features(car: pd.DataFrame) -> None:
     weights = bn.explain(x, records, target="vgood")["log_odds"]
     assert weights.loc[(0, "doors")] == 0
     assert bn.explain(x, records[0], target="vgood")["log_odds"]["doors"] == 0
-    with pytest.raises(KeyError, match="no column 'doors'"):
-        bn.predict(x, car.drop(columns="doors"))
-    with pytest.warns(UserWarning, match="'safty' is not a variable .* Did you mean 'safety'"):
-        bn.predict(x, {"safty": "low", "doors": "2"})
 
 
 @pytest.mark.filterwarnings("error")
@@ -616,14 +577,6 @@ def test_missing_levels_of_chosen_columns() -> None:
         "crime",
         "Class",
     ]
-    with pytest.raises(ValueError, match=r"class_var must not have the level '\(missing\)'"):
-        bn.nb("Class", data)
-    with pytest.raises(KeyError, match="missing_level: no column 'crimes'"):
-        bn.encode(frame, missing_level=["crimes"])
-    with pytest.raises(TypeError, match="missing_level must be a list"):
-        bn.encode(frame, missing_level="crime")
-    with pytest.raises(ValueError, match=r"with a level .* got 'crime'"):
-        bn.encode(data, missing_level=["crime"])
 
 
 # Codes at the ends of their types

@@ -749,12 +749,6 @@ def test_the_greatest_integers_that_are_cut() -> None:
     assert discretizer(pd.DataFrame({"x": [2**62, -(2**62)]}))["x"].cat.codes.tolist() == [1, 0]
 
 
-def test_complex_numbers_pass_and_are_refused_by_the_learners() -> None:
-    frame, _ = bn.discretize(pd.DataFrame({"x": [1j, 2j], "y": ["a", "b"]}), class_var="y")
-    with pytest.raises(TypeError, match=r"column 'x' must be categorical.*complex"):
-        bn.nb("y", frame)
-
-
 @pytest.mark.parametrize("unseen", ["error", "missing"])
 def test_whole_numbers_that_were_not_cut_are_never_taken_as_missing(unseen: str) -> None:
     data = pd.DataFrame({"x": [1, 2, 3, 4], "y": list("aabb")})

@@ -280,12 +280,6 @@ def test_evidence_on_numbers_and_odd_evidence(car: pd.DataFrame) -> None:
         assert drawn["bmi"].nunique() > 1000
     y = bn.lp(bn.nb("class", car), car, smooth=0)
     assert bn.sample(y, 0, evidence={"class": "acc"}).shape == (0, 7)
-    with pytest.raises(ValueError, match="evidence must have a positive probability; got 0"):
-        bn.sample(y, 5, evidence={"class": "vgood", "safety": "low"})
-    with pytest.raises(KeyError, match="evidence"):
-        bn.sample(y, 5, evidence={"wheels": 4})
-    with pytest.raises(TypeError, match="evidence must be a dict"):
-        bn.sample(y, 5, evidence=["low"])
 
 
 def test_completions_have_a_limit_and_a_name(car: pd.DataFrame) -> None:
@@ -356,10 +350,6 @@ def test_draws_of_numbers_categories_and_bad_draws(voting: pd.DataFrame) -> None
 def test_samples_of_no_rows_and_refusals(car: pd.DataFrame) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     assert bn.sample(x, 0).shape == (0, 7)
-    with pytest.raises(ValueError, match="n must be a whole number from 0 to 306,783,378; got -1"):
-        bn.sample(x, -1)
-    with pytest.raises(TypeError, match="n must be a whole number"):
-        bn.sample(x, 1.5)
     zero = bn.lp(bn.nb("class", car), car, smooth=0)
     drawn = bn.sample(zero, 5_000, rng=1)
     assert np.isfinite(bn.loglik(zero, drawn))

@@ -71,11 +71,6 @@ def test_sums_with_draws_give_intervals(votes: pd.DataFrame, tmp_path: Path) -> 
     assert bn.predict(again, votes, prob=True, interval=0.9).equals(found)
 
 
-def test_draws_have_a_range(votes: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match=r"draws must be a whole number from 2 to 1,000; got 1\."):
-        bn.bnc(class_var="Class", dataset=votes, interval=True, draws=1)
-
-
 @pytest.mark.filterwarnings("ignore:The log-loss rises")
 def test_tables_and_cards_keep_the_draws(tmp_path: Path) -> None:
     pima = bn.load_pima()[["glucose", "pressure", "age", "diabetes"]]

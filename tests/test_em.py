@@ -103,26 +103,6 @@ def test_ensembles_and_cross_validation(voting: pd.DataFrame) -> None:
     assert 0.5 < bn.cv(x, voting, k=3, rng=0, columns="any") < 1
 
 
-def test_em_refuses(voting: pd.DataFrame) -> None:
-    x = bn.tan_cl("Class", voting)
-    with pytest.warns(UserWarning, match="EM stopped after 1 iterations"):
-        bn.lp(x, voting, smooth=1, missing={"iterations": 1, "tolerance": 0})
-    with pytest.raises(ValueError, match="missing must be one of 'available', 'em'"):
-        bn.lp(x, voting, smooth=1, missing="EM")
-    with pytest.raises(ValueError, match="iterations in missing must be a whole number of at least 1"):
-        bn.lp(x, voting, smooth=1, missing={"iterations": 0})
-    with pytest.raises(
-        ValueError, match="tolerance in missing must be a finite number of at least 0; got -1"
-    ):
-        bn.lp(x, voting, smooth=1, missing={"tolerance": -1})
-    with pytest.raises(ValueError, match="each key of missing must be one of 'iterations', 'tolerance'"):
-        bn.lp(x, voting, smooth=1, missing={"iteration": 1})
-    with pytest.raises(ValueError, match="Only one of wanbia, missing must be given"):
-        bn.lp(x, voting, smooth=1, missing="em", wanbia=True)
-    with pytest.raises(ValueError, match="not fitted by EM"):
-        bn.em_objectives(bn.lp(x, voting, smooth=1))
-
-
 def test_em_sums_over_more_missing_features_than_an_array_has_axes() -> None:
     rng = np.random.default_rng(0)
     names = [f"x{i}" for i in range(80)]
@@ -161,8 +141,6 @@ def test_progress_is_shown_where_asked_for(voting: pd.DataFrame, capsys: pytest.
     assert f"{len(bn.em_objectives(shown)) - 1} iterations" in capsys.readouterr().err
     assert all(map(np.array_equal, quiet.cpts, shown.cpts))
     assert repr(shown) == repr(quiet)
-    with pytest.raises(TypeError, match="progress must be True or False"):
-        bn.lp(x, voting, smooth=1, missing="em", progress="yes")
 
 
 def test_without_smoothing_what_was_never_seen_complete_can_be_found() -> None:

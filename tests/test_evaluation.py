@@ -86,17 +86,6 @@ def test_new_data_is_matched_by_label(car: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(bn.predict(x, one, prob=True), expected.iloc[[5]])
 
 
-def test_new_data_that_does_not_fit(car: pd.DataFrame) -> None:
-    x = bn.lp(bn.nb("class", car), car, smooth=1)
-    with pytest.raises(KeyError, match="newdata: no column 'doors'"):
-        bn.predict(x, car.drop(columns="doors"))
-    strange = car.astype(str).assign(safety="extreme")
-    with pytest.raises(
-        ValueError, match=r"column 'safety': 'extreme' not among the levels.*'low', 'med', 'high'"
-    ):
-        bn.predict(x, strange)
-
-
 def test_impossible_rows_are_uniform_and_ties_go_to_the_first_class() -> None:
     frame = pd.DataFrame({"a": list("xxyy"), "b": list("xxyy"), "c": list("ppqq")})
     x = bn.lp(bn.nb("c", frame), frame, smooth=0)
@@ -140,14 +129,6 @@ def test_scores_of_no_rows(car: pd.DataFrame) -> None:
 def test_accuracy() -> None:
     assert bn.accuracy(["a", "b", "a"], np.array(["a", "b", "b"])) == pytest.approx(2 / 3)
     assert bn.accuracy(pd.Series(pd.Categorical(["a"], ["b", "a"])), pd.Series(["a"])) == 1
-    with pytest.raises(ValueError, match=r"same number of rows, at least one; got 1 and 2"):
-        bn.accuracy(["a"], ["a", "b"])
-    with pytest.raises(ValueError, match="at least one; got 0 and 0"):
-        bn.accuracy([], [])
-    with pytest.raises(ValueError, match="no missing labels"):
-        bn.accuracy(["a", "b"], ["a", None])
-    with pytest.raises(ValueError, match="must have the same index"):
-        bn.accuracy(pd.Series(["a"], index=[1]), pd.Series(["a"], index=[2]))
 
 
 def test_cmi_of_a_column_without_values_is_0(car: pd.DataFrame) -> None:
@@ -165,10 +146,6 @@ def test_cmi_conditions_units_and_errors(car: pd.DataFrame, voting: pd.DataFrame
     assert bn.cmi("crime", "immigration", voting, z="Class") == bn.cmi(
         "crime", "immigration", observed, z="Class"
     )
-    with pytest.raises(KeyError, match="x, y, z: no column 'wheels'"):
-        bn.cmi("buying", "safety", car, z="wheels")
-    with pytest.raises(ValueError, match="unit must be one of 'log', 'log2', 'log10'"):
-        bn.cmi("buying", "safety", car, unit="bits")
 
 
 @pytest.mark.filterwarnings("ignore:the network has")

@@ -179,16 +179,6 @@ def test_pyagrum_has_names_and_labels_as_text(odd: tuple[bn.BNC, pd.DataFrame]) 
     assert network.variable("yes").labels() == ("False", "True")
 
 
-@pytest.mark.filterwarnings("ignore:.*labels that differ only in punctuation")
-def test_pyagrum_refuses_what_would_become_one() -> None:
-    frame = pd.DataFrame({"x": pd.Categorical([1, "1"]), "y": ["a", "b"]})
-    with pytest.raises(ValueError, match=r"x must have labels of 'x' that differ as text; got '1' twice"):
-        bn.to_pyagrum(bn.lp(bn.nb("y", frame), frame, smooth=1))
-    frame = pd.DataFrame({1: ["a", "b"], "1": ["a", "b"], "y": ["a", "b"]})
-    with pytest.raises(ValueError, match=r"x must have names that differ as text; got '1' twice"):
-        bn.to_pyagrum(bn.lp(bn.nb("y", frame), frame, smooth=1))
-
-
 def test_class_alone() -> None:
     load_pgmpy(), load_pyagrum(), load_networkx()
     frame = pd.DataFrame({"y": ["a", "b", "b", "b"]})

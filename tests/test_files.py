@@ -556,8 +556,6 @@ def test_files_of_others_are_refused(model: bn.BNC, tmp_path: Path) -> None:
         bn.load(path)
     with pytest.raises(FileNotFoundError):
         bn.load(tmp_path / "absent")
-    with pytest.raises(TypeError, match="path must be the name of a file"):
-        bn.load(None)
 
 
 def damaged(x: Model, path: Path, change: Callable[[dict[str, Any]], None]) -> None:

@@ -35,10 +35,6 @@ def test_the_default_needs_the_class_and_the_data_in_any_order() -> None:
 
 
 def test_features_by_position_are_answered() -> None:
-    with pytest.raises(
-        TypeError, match=r"nb accepts at most 2 .*; got 3\. Pass features by name: nb\(class_var"
-    ):
-        bn.nb("class", CAR, ["safety"])
     assert bn.bnc("nb", "class", CAR, smooth=1).recipe.structure.name == "nb"
     assert pickle.loads(pickle.dumps(bn.nb)) is bn.nb
 

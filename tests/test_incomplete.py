@@ -209,13 +209,6 @@ def test_accuracy_and_cv_take_incomplete_rows(voting: pd.DataFrame) -> None:
     np.testing.assert_array_equal(bn.cv(x, voting, folds=folds, mean=False)[0], by_hand)
 
 
-def test_a_column_of_another_type_is_never_taken_as_missing() -> None:
-    frame = pd.DataFrame({"a": [1, 2, 1, 2], "class": list("pqpq")})
-    x = bn.lp(bn.nb("class", frame), frame, smooth=1)
-    with pytest.raises(ValueError, match="They are of type str here and int in the model"):
-        bn.predict(x, frame.astype({"a": str}), unseen="missing")
-
-
 def table_of_models() -> dict[str, list[str]]:
     """The rows of the table of the page on missing values, by their first cell."""
     page = Path(__file__).parents[1] / "vignettes" / "incomplete.py"

@@ -211,18 +211,6 @@ def test_tables_that_are_refused(changes: dict[str, Any], error: type[Exception]
         bn.from_tables("class", tables | changes)
 
 
-def test_tables_of_other_models_are_not_replaced(car: pd.DataFrame) -> None:
-    table = pd.DataFrame({"p": [0.25] * 4})
-    with pytest.raises(TypeError, match="with_table"):
-        bn.with_table(bn.bnc("aode", "class", car, smooth=1), "class", table)
-    with pytest.raises(TypeError, match="x must be a single network, whose tables are used unchanged"):
-        bn.with_table(bn.bnc("nb", "class", car, smooth=1, held_out="weights"), "class", table)
-    with pytest.raises(KeyError, match="variable must be a variable of the model; got 'wheels'"):
-        bn.with_table(bn.bnc("nb", "class", car, smooth=1), "wheels", table)
-    with pytest.raises(TypeError, match="must be a DataFrame, as cpt returns it"):
-        bn.with_table(bn.bnc("nb", "class", car, smooth=1), "class", [0.25] * 4)
-
-
 LATENT = figures("latent")
 
 
@@ -395,11 +383,3 @@ def test_lazy_models_are_models_like_others(tmp_path: Path) -> None:
     for refused in (lambda: bn.query(x, "class"), lambda: bn.loglik(x, frame)):
         with pytest.raises(TypeError, match="subsumption resolution ignores values row by row"):
             refused()
-    with pytest.raises(ValueError, match="counts"):
-        bn.update(x, frame)
-    with pytest.raises(ValueError, match="Only one of"):
-        bn.lp(bn.nb("class", frame), frame, smooth=1, subsumption=30, wanbia=True)
-    with pytest.raises(ValueError, match="subsumption must be a whole number of at least 1; got 0"):
-        bn.lp(bn.nb("class", frame), frame, smooth=1, subsumption=0)
-    with pytest.raises(TypeError, match="subsumption is defined for a single Bayesian network"):
-        bn.lp(bn.aode("class", frame), frame, smooth=1, subsumption=30)

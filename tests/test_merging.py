@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.files.notation import Reader, Writer
 from bnclassify.frames import open_data
-from bnclassify.models import Discretizer, Merger, Preparation
+from bnclassify.models import Preparation
 from bnclassify.numbers import Preparing
 
 from .strategies import frames
@@ -163,13 +163,6 @@ def test_arguments_that_do_not_fit(options: dict[str, Any], error: type[Exceptio
         bn.merge_rare(sample(), **options)
 
 
-def test_data_that_do_not_fit() -> None:
-    with pytest.raises(TypeError, match="dataset must be a pandas DataFrame; got Dataset"):
-        bn.merge_rare(bn.encode(sample()[["town"]]))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="dataset must have rows; got none"):
-        bn.merge_rare(sample().iloc[:0])
-
-
 @given(frames(missing=0.2, max_levels=6), st.integers(1, 12), st.randoms())
 def test_what_is_kept_is_what_enough_rows_have(frame: pd.DataFrame, least: int, random: Any) -> None:
     merged, merger = bn.merge_rare(frame, min_count=least, class_var="class")
@@ -236,15 +229,6 @@ def test_a_preparation_is_a_value_that_does_both(method: str | None, least: int 
             == bn.predict(model, preparation(row).iloc[[0]]).tolist()
         )
         assert preparation(row)["town"].tolist() == ["other"]
-
-
-def test_values_of_damaged_files_are_refused() -> None:
-    with pytest.raises(ValueError, match="levels must have the levels"):
-        Merger(10, "other", ("a", "b"), (("x",),))
-    with pytest.raises(ValueError, match="points must have the cut points"):
-        Discretizer("width", ("a", "b"), ((0.5,), ()), ((),))
-    with pytest.raises(ValueError, match="in ascending order"):
-        Discretizer("width", ("a",), ((0.5, 0.25),))
 
 
 def test_rare_codes_are_merged_and_numbers_that_are_cut_are_not() -> None:

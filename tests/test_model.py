@@ -40,10 +40,6 @@ def test_summary(car: pd.DataFrame, tan: bn.BNC, ensemble: AODE) -> None:
 
 
 def test_models_have_no_methods(tan: bn.BNC) -> None:
-    with pytest.raises(
-        AttributeError, match=r"'predict'; use functions instead, as in predict\(x, newdata\)"
-    ):
-        getattr(tan, "predict")  # noqa: B009
     assert not hasattr(tan, "fit")
     assert not hasattr(tan, "__array__")
 
@@ -85,8 +81,6 @@ def test_vars_are_the_features_and_then_the_class(car: pd.DataFrame) -> None:
     assert bn.vars(bn.bnc(class_var="class", dataset=front)) == ("safety", "doors", "class")
     assert bn.vars(bn.mbc(["class", "safety"], front)) == ("doors", "class", "safety")
     assert bn.vars(bn.nb("class", features=[])) == ("class",)
-    with pytest.raises(TypeError, match="x must be a model"):
-        bn.vars(front)
 
 
 def test_tables_as_people_read_them(tan: bn.BNC, car: pd.DataFrame) -> None:
@@ -98,8 +92,6 @@ def test_tables_as_people_read_them(tan: bn.BNC, car: pd.DataFrame) -> None:
         assert table.loc[level, ("low", "good")] == pytest.approx((count + 1) / (len(group) + 4))
     assert bn.cpt(tan, "buying").loc["low", "good"] == bn.params(tan)["buying"][3, 2]
     assert bn.cpt(tan, "class")["probability"].sum() == pytest.approx(1)
-    with pytest.raises(KeyError, match="variable must be a variable of the model; got 'wheels'"):
-        bn.cpt(tan, "wheels")
 
 
 @pytest.mark.parametrize("question", [bn.params, bn.loglik, bn.cloglik, bn.AIC, bn.BIC, bn.predict])
@@ -149,11 +141,6 @@ def test_what_is_no_model(x: object, car: pd.DataFrame) -> None:
             call(x)
     with pytest.raises(TypeError, match=r"got str\. Read the file first, with load\('model\.json'\)"):
         bn.predict("model.json", car)
-
-
-def test_modelstring_refuses_names_that_would_not_read_back() -> None:
-    with pytest.raises(ValueError, match="the name 'a:b' contains a character"):
-        bn.modelstring(bn.nb("class", features=["a:b"]))
 
 
 def test_odd_names_and_labels() -> None:

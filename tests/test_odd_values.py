@@ -251,14 +251,6 @@ def test_messages_advise_what_helps(call: Callable[[], Any], message: str) -> No
         call()
 
 
-def test_text_with_numbers_is_named_in_the_warning_of_many_levels() -> None:
-    prices = [f"${price}" for price in range(25)] + ["$1"] * 5
-    with pytest.warns(
-        UserWarning, match="'price': numbers written as text, such as .* Convert them, with data"
-    ):
-        bn.nb("c", NUMBERS.assign(a=1, price=prices))
-
-
 def test_numbers_of_any_size_are_accepted_or_refused_in_a_sentence() -> None:
     rng = np.random.default_rng(0)
     for size in (5e-320, 1e-305, 1e-100, 1e100, 1e140):

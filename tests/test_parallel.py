@@ -108,8 +108,6 @@ def test_estimators(car: pd.DataFrame) -> None:
         for n in (None, 2)
     ]
     np.testing.assert_array_equal(*several)
-    with pytest.raises(ValueError, match="n_jobs must be None"):
-        BNCClassifier(n_jobs=0).fit(X, y)
 
 
 def test_warnings_are_issued_in_order_and_where_the_call_is() -> None:

@@ -127,18 +127,6 @@ def test_rows_in_turn_are_rows_at_once(learner: str, options: dict[str, Any], tm
         bn.update(y, strange)
 
 
-def test_what_is_no_data() -> None:
-    votes = bn.load_voting()
-    with pytest.raises(KeyError, match="class_vars: no column 'crimes'"):
-        bn.mbc(["crimes"], chunks(votes))
-    with pytest.raises(ValueError, match="dataset must have rows; got none"):
-        bn.mbc(CLASSES, [votes.iloc[:0]])
-    with pytest.raises(ValueError, match="a new iterator at each call"):
-        bn.mbc(CLASSES, iter([votes]))
-    with pytest.raises(TypeError, match="must be in memory; got partitioned data"):
-        bn.chain(CLASSES, where_they_are(chunks(votes)), learner="tan_hc", dag_args={"k": 2})
-
-
 @pytest.mark.parametrize("learn", [bn.mbc, bn.maode])
 def test_no_row_that_counts_is_told_of_in_any_form(learn: Callable[..., Any]) -> None:
     votes = bn.load_voting()

@@ -116,13 +116,6 @@ def test_infinite_weights_have_the_full_colour(tan: bn.BNC, car: pd.DataFrame) -
     assert drawing["safety"]["fillcolor"] == "#ffffff"
 
 
-def test_explaining_needs_a_row_and_parameters(tan: bn.BNC, car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="row must be given, and distributions False, with target or"):
-        bn.plot(tan, target="acc")
-    with pytest.raises(ValueError, match="has no parameters"):
-        bn.plot(tan, row=car.iloc[0])
-
-
 def test_ink_is_read_on_every_shade() -> None:
     """Contrast of at least 4.5, as the Web Content Accessibility Guidelines ask of text."""
     for colour in (canvas.BLUE, canvas.ORANGE):
@@ -435,46 +428,6 @@ def test_many_levels_are_added_up(car: pd.DataFrame) -> None:
     told = shown(bn.plot(x, distributions=True))["f"]
     assert told[::2] == ["v13", "v14", "v15", "v16", "v17", "v18", "v19", "13 others"]
     assert told[-1] == f"{sum(range(1, 14)) / 210:.2f}"
-
-
-def test_distributions_need_parameters_and_a_row_that_is_possible(car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="has no parameters"):
-        bn.plot(bn.nb("class", car), distributions=True)
-    x = bn.lp(bn.nb("class", car), car, smooth=0)
-    impossible = {**car.iloc[0], "safety": "low"}
-    x = bn.lp(x, car[car["safety"] != "low"], smooth=0)
-    with pytest.raises(ValueError, match="evidence must have a positive probability"):
-        bn.plot(x, distributions=True, row=impossible)
-    with pytest.raises(ValueError, match="row must be given, and distributions False, with target or"):
-        bn.plot(x, distributions=True, row=car.iloc[0], target="acc")
-    with pytest.raises(TypeError, match="distributions must be True or False; got 1"):
-        bn.plot(x, distributions=1)
-    with pytest.raises(ValueError, match=r"row must be one row; got 1,728\. Choose one"):
-        bn.plot(x, row=car)
-
-    dependency = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
-    with pytest.raises(
-        TypeError, match=r"distributions: a dependency network \(DN\) has no joint distribution"
-    ):
-        bn.plot(dependency, distributions=True)
-
-
-def test_bad_arguments(tan: bn.BNC) -> None:
-    with pytest.raises(ValueError, match="engine must be one of 'circo', 'dot'"):
-        bn.plot(tan, engine="mermaid")
-    with pytest.raises(ValueError, match=r"engine must be one of .*; got \['dot'\]"):
-        bn.plot(tan, engine=["dot"])
-    with pytest.raises(ValueError, match=r"format must be one of .*; got \['svg'\]"):
-        bn.plot(tan, format=["svg"])
-    with pytest.raises(ValueError, match=r"format must be one of .* more; got"):
-        bn.plot(tan, format="docx")
-    with pytest.raises(ValueError, match="fontsize must be a finite number greater than 0"):
-        bn.plot(tan, fontsize=0)
-
-
-def test_an_argument_of_r_is_answered(tan: bn.BNC) -> None:
-    with pytest.raises(TypeError, match="Did you mean 'engine'"):
-        bn.plot(tan, layoutType="twopi")
 
 
 def test_models_without_arcs_show_the_size_of_effects() -> None:

@@ -243,30 +243,8 @@ def test_models_that_differ(car: pd.DataFrame) -> None:
 
 def test_what_cannot_be_pooled(car: pd.DataFrame) -> None:
     x = bn.bnc("nb", "class", car, smooth=1)
-    with pytest.raises(ValueError, match=r"models must be a list of models, at least one; got \[\]"):
-        bn.pool([])
-    with pytest.raises(TypeError, match="models must be a list of models"):
-        bn.pool(x)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"models\[1\] must be a model; got a value of type DataFrame"):
-        bn.pool([x, car])
-    with pytest.raises(ValueError, match="the model has no parameters"):
-        bn.pool([bn.nb("class", car), x])
-    with pytest.raises(ValueError, match="levels must be one of 'same', 'union'; got 'grow'"):
-        bn.pool([x], levels="grow")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="levels must be one of 'same', 'grow'; got 'union'"):
-        bn.update(x, car, levels="union")  # type: ignore[arg-type]
     for options in MORE_THAN_COUNTS.values():
         weighted = bn.lp(bn.nb("class", car), car, **options)
         for call in (lambda y: bn.pool([x, y]), lambda y: bn.update(y, car, levels="grow")):
             with pytest.raises(ValueError, match=r"do not follow from counts.*Refit it to all rows"):
                 call(weighted)
-
-
-def test_labels_of_another_type_are_no_new_levels() -> None:
-    first = pd.DataFrame({"x": [1, 2, 2], "y": ["a", "b", "b"]})
-    x = bn.lp(bn.nb("y", features=["x"]), first, smooth=1)
-    as_text = first.assign(x=["1", "3", "3"])
-    with pytest.raises(ValueError, match=r"column 'x'.*of type str here and int in the model"):
-        bn.update(x, as_text, levels="grow")
-    with pytest.raises(ValueError, match=r"column 'x'.*of type str here and int in the model"):
-        bn.pool([x, bn.lp(bn.nb("y", features=["x"]), as_text, smooth=1)], levels="union")

@@ -394,12 +394,6 @@ def test_completions_are_weighted_by_their_posteriors() -> None:
     np.testing.assert_allclose(counts, answers, rtol=1e-9)
 
 
-def test_rows_with_too_many_completions_are_refused() -> None:
-    wide = pd.DataFrame({f"x{i}": ["a", "b", None] for i in range(23)} | {"class": list("pqp")})
-    with pytest.raises(ValueError, match=r"missing must not be 'em' if .* completions; got 8,388,610\. Drop"):
-        bn.hc("class", wide, missing="em")
-
-
 # --- greedy searches
 
 GREEDY = {"fssj": bn.fssj, "bsej": bn.bsej, "tan_hc": bn.tan_hc, "tan_hcsp": bn.tan_hcsp, "kdb": bn.kdb}

@@ -331,8 +331,6 @@ def test_wrong_arguments(car: pd.DataFrame) -> None:
     for args in ({"terms": ["slopes"]}, {"folds": 5}, {"blend": True}):
         with pytest.raises(ValueError, match=r"each key of held_out_args must be .*'parents'"):
             bn.lp(bn.nb("class", car), car, smooth=1, held_out="weights", held_out_args=args)
-    with pytest.raises(TypeError, match="single Bayesian network"):
-        bn.lp(bn.aode("class", car), car, **WEIGHTS)
 
 
 def test_tables_that_are_written_later_give_the_same_to_the_last_bit(
@@ -345,13 +343,6 @@ def test_tables_that_are_written_later_give_the_same_to_the_last_bit(
     found = [bn.predict(model, frame, prob=True) for _ in range(30)]
     assert all(each.equals(found[0]) for each in found)
     assert found[0].head(3).equals(first)
-
-
-def test_class_and_data_are_required() -> None:
-    with pytest.raises(TypeError, match="'class_var', 'dataset'"):
-        bn.bnc("nb")
-    with pytest.raises(TypeError, match="called with 'dataset'"):
-        bn.bnc("nb", "class")
 
 
 def test_subsumption_needs_no_prior_in_bnc(car: pd.DataFrame) -> None:

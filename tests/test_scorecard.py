@@ -225,10 +225,6 @@ def test_points_of_rows_are_totals_of_the_table(tree: bn.BNC, pima: pd.DataFrame
         assert totals.tolist() == bn.explain(card, rows)["points"].groupby("row").sum()[rows.index].tolist()
         assert (card.points["variable"][0] == "start") == (card.start != 0)
     assert bn.predict(card, {"glucose": 160}, points=True).shape == (1,)
-    with pytest.raises(
-        TypeError, match=r"points must be False unless x is a scorecard; got a BNC.*scorecard\(x\)"
-    ):
-        bn.predict(tree, pima, points=True)
     with pytest.raises(ValueError, match="points must be False with 'interval'"):
         bn.predict(card, pima, points=True, prob=True, interval=0.9)
 

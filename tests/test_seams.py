@@ -118,24 +118,6 @@ def test_members_learned_in_different_ways(car: pd.DataFrame) -> None:
         assert bn.cv(x, car, folds=folds, mean=False, dag=dag).iloc[0, 0] == expected
 
 
-def test_members_must_fit(car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="have the same features"):
-        bn.Ensemble([bn.nb("class", car), bn.nb("class", car, features=["doors"])])
-    with pytest.raises(ValueError, match="have the same class_var"):
-        bn.Ensemble([bn.nb("class", car), bn.nb("doors", car)])
-    with pytest.raises(ValueError, match="have the same fitted"):
-        bn.Ensemble([bn.nb("class", car), bn.bnc("nb", "class", car, smooth=1)])
-    with pytest.raises(ValueError, match="at least one model"):
-        bn.Ensemble([])
-    numbers = pd.DataFrame({"a": np.arange(40) / 7, "class": list("pq") * 20})
-    with pytest.raises(ValueError, match="member 0 accepts numbers or raw data"):
-        bn.Ensemble([bn.bnc("nb", "class", numbers, smooth=1, discretize="width")])
-    with pytest.raises(TypeError, match="members must be models; got 'str'"):
-        bn.Ensemble(["nb"])
-    with pytest.raises(ValueError, match="each of the members"):
-        bn.Ensemble([bn.nb("class", car)] * 2, weights=[1, 0])
-
-
 def _joint(x: bn.BNC, frame: pd.DataFrame) -> np.ndarray:
     """P(row, class) of an augmented naive Bayes, by its tables."""
     joint = np.ones((len(frame), len(bn.classes(x))))
@@ -374,8 +356,6 @@ def test_an_export(car: pd.DataFrame) -> None:
     rows = car.iloc[::50]
     scores = np.array([program["scores"](row) for row in rows.to_dict("records")])
     np.testing.assert_allclose(log_normalize(scores), np.log(bn.predict(x, rows, prob=True)))
-    with pytest.raises(TypeError, match="x must be a sum of tables; got Mixture"):
-        to_python(bn.lp(bn.aode("class", car), car, smooth=1))
 
 
 def surprise(posteriors: pd.DataFrame, actual: pd.Series) -> float:

@@ -418,13 +418,6 @@ def test_a_fold_needs_rows_with_a_class(car: pd.DataFrame) -> None:
         bn.tan_hc("class", gaps, k=3, smooth=1, folds=folds)
 
 
-def test_a_fold_needs_rows_that_count(car: pd.DataFrame) -> None:
-    weighted = replace(bn.encode(car), weights=(np.arange(len(car)) > 1).astype(float))
-    folds = [[0, 1], range(2, 1000), range(1000, 1728)]
-    with pytest.raises(ValueError, match="a positive weight, and not all of them; fold 0 tests 0"):
-        bn.tan_hc("class", weighted, k=3, smooth=1, folds=folds)
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

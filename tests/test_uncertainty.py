@@ -230,8 +230,6 @@ def test_bad_arguments(car: pd.DataFrame) -> None:
             bn.predict(x, car.head(1), prob=True, interval=0.9, draws=draws)
         with pytest.raises((ValueError, TypeError), match="draws must be a whole number from 1 to"):
             bn.query(x, "safety", interval=0.9, draws=draws)
-    with pytest.raises(TypeError, match="rng"):
-        bn.predict(x, car.head(1), prob=True, interval=0.9, rng="seed")
 
 
 @pytest.mark.slow

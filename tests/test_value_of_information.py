@@ -143,21 +143,6 @@ def test_a_missing_value_is_unknown_even_if_it_is_a_level(voting: pd.DataFrame) 
     assert bn.value_of_information(x, {first: "y"})["gain"][second] == pytest.approx(gain, abs=1e-12)
 
 
-def test_bad_rows_and_models(car: pd.DataFrame) -> None:
-    x = bn.lp(bn.nb("class", car), car, smooth=1)
-    with pytest.raises(ValueError, match="row must be one row; got 2"):
-        bn.value_of_information(x, car.head(2))
-    with pytest.raises(TypeError, match="costs must be a DataFrame"):
-        bn.value_of_information(x, car.head(1), costs=[[0, 1], [1, 0]])
-    some = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
-    with pytest.raises(TypeError, match="x must predict one class"):
-        bn.value_of_information(some, {"doors": "4"})
-    few = car[(car["class"] == "unacc") & (car["safety"] == "low")]
-    y = bn.lp(bn.nb("class", car), few, smooth=0)
-    with pytest.raises(ValueError, match="row must have a positive probability"):
-        bn.value_of_information(y, {"safety": "high"})
-
-
 @pytest.mark.parametrize("name", ["women averaged", "women weights"])
 def test_values_that_a_coding_joins_share_its_probability(name: str) -> None:
     """Σ P(value | class) over the values of a feature is 1, although the formulas give each the sum."""

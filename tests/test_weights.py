@@ -324,11 +324,6 @@ def test_what_is_no_weight(weights: Any, error: type[Exception], match: str) -> 
         bn.tan_cl("survived", bn.encode(frame, weights=weights))
 
 
-def test_weights_of_encoded_data_are_no_column() -> None:
-    with pytest.raises(TypeError, match="weights must be a number for each row; got 'people'"):
-        bn.encode(bn.encode(TITANIC), weights="people")
-
-
 @pytest.mark.parametrize("learner", ["fssj", "bsej", "tan_hc", "tan_hcsp", "kdb"])
 @pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
 def test_search_counts_by_weight(learner: str, metric: str) -> None:

@@ -215,17 +215,3 @@ def test_costs_of_an_estimator_are_decisions_in_sql(prior: Any) -> None:
         bn.explain(classifier, features.head(1))
     with pytest.raises(ValueError, match="key and the classes must have distinct names"):
         bn.to_sql(classifier, table="t", key="decision")
-
-
-def test_what_is_refused(car: pd.DataFrame) -> None:
-    with pytest.raises(
-        ValueError, match=r"prior must be greater than 0 for each class .*; got 0 for 'fraud'"
-    ):
-        bn.with_prior(NB, {"fraud": 0, "honest": 1})
-    with pytest.raises(ValueError, match="prior must have the classes as its names, 'fraud', 'honest'"):
-        bn.with_prior(NB, {"fraud": 1})
-    with pytest.raises(ValueError, match="each class is possible; got the probability 0 of 'acc'"):
-        bn.with_prior(case("impossible")[0], dict.fromkeys(bn.classes(case("impossible")[0]), 0.25))
-    several = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
-    with pytest.raises(TypeError, match="a model of one class variable; got one of 'class', 'safety'"):
-        bn.with_prior(several, {"acc": 1})
