@@ -209,19 +209,6 @@ def test_lp_accepts_groups() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("groups", "error", "message"),
-    [
-        ("nobody", KeyError, "groups"),
-        ([1, 2], ValueError, "one label for each of the 60 rows; got 2"),
-        ([None] + [1] * 59, ValueError, "got 1 missing"),
-    ],
-)
-def test_groups_must_be_labels(groups: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        bn.bnc(class_var="sick", dataset=patients(60), groups=groups)
-
-
 # Survey weights
 
 

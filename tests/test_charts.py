@@ -539,30 +539,6 @@ def test_calibration_of_several_classes_is_that_of_the_likeliest(car: pd.DataFra
     )
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"posteriors": [0.5]}, TypeError, "posteriors must be a DataFrame with one column per class"),
-        ({"actual": ["a"]}, ValueError, "posteriors and actual must have the same number of rows.*2 and 1"),
-        ({"actual": ["a", "c"]}, ValueError, "actual must be classes among the columns.*got 'c'"),
-        ({"actual": ["a", None]}, ValueError, "actual must be classes among the columns"),
-        (
-            {"actual": pd.Series(["a", "b"], [1, 2])},
-            ValueError,
-            "posteriors and actual must have the same index",
-        ),
-        ({"posteriors": pd.DataFrame({"a": [1, 2], "b": [0, 0]})}, ValueError, "that sum to 1"),
-        ({"target": "c"}, ValueError, "target must be one of 'a', 'b'; got 'c'"),
-        ({"bins": 0}, ValueError, "bins must be a whole number from 1 to 10,000; got 0"),
-    ],
-)
-def test_what_calibration_refuses(change: dict[str, Any], error: type[Exception], message: str) -> None:
-    usual = {"posteriors": pd.DataFrame({"a": [0.5, 1], "b": [0.5, 0]}), "actual": ["a", "a"]}
-    options = usual | change
-    with pytest.raises(error, match=message):
-        bn.plot_calibration(options.pop("posteriors"), options.pop("actual"), **options)
-
-
 @pytest.mark.parametrize("size", [None, (3.4, 3.4)])
 def test_ranks_show_models_groups_and_the_critical_difference(size: Any) -> None:
     names = ["nb", "$x$", "_k", "tan", "a long name"]

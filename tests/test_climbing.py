@@ -272,50 +272,6 @@ def test_models_are_learned_again_as_they_were(car: pd.DataFrame) -> None:
         assert bn.cv(bn.bnc(name, "class", car, smooth=1), car, k=2, rng=0) > 0.7
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"score": "BIC"}, ValueError, "score must be one of 'loglik', 'aic', 'bic', 'bde', 'k2'"),
-        ({"ess": 0}, ValueError, "ess must be a finite number of at least 1e-100"),
-        ({"max_parents": -1}, ValueError, "max_parents must be a whole number of at least 0"),
-        ({"moves": []}, ValueError, "moves must be a list of moves, at least one"),
-        ({"moves": ["swap"]}, ValueError, "moves must be one of .* got 'swap'"),
-        ({"progress": 1}, TypeError, "progress must be True or False"),
-        ({"required": [("doors",)]}, TypeError, "required must be pairs of names"),
-        (
-            {"forbidden": [("doors", "wheels")]},
-            KeyError,
-            "forbidden must be pairs of columns .* got 'wheels'",
-        ),
-        ({"required": [("doors", "doors")]}, ValueError, "from a variable to itself"),
-        (
-            {"required": [("doors", "class")], "forbidden": [("doors", "class")]},
-            ValueError,
-            "required and forbidden must not share .* 'doors' -> 'class'",
-        ),
-        (
-            {"required": [("doors", "class"), ("class", "safety"), ("safety", "doors")]},
-            ValueError,
-            "cycle .*doors",
-        ),
-        (
-            {"required": [("doors", "class"), ("safety", "class")], "max_parents": 1},
-            ValueError,
-            "max_parents must be at least 2 .* got 1.* 'doors' -> 'class', 'safety' -> 'class'",
-        ),
-        ({"start": "nb"}, TypeError, "start must be a structure"),
-        (
-            {"start": bn.nb("class", features=["wheels"])},
-            KeyError,
-            "start must be a network over columns .* got 'wheels'",
-        ),
-    ],
-)
-def test_hc_refuses(car: pd.DataFrame, arguments: dict, error: type, message: str) -> None:
-    with pytest.raises(error, match=message):
-        bn.hc("class", car, **arguments)
-
-
 def test_what_else_is_refused(voting: pd.DataFrame) -> None:
     for refuse in (bn.hc, bn.ban):
         with pytest.raises(ValueError, match=r"missing values in .* Exclude incomplete rows"):

@@ -59,21 +59,6 @@ def test_only_separated_variables_are_independent_in_random_tables() -> None:
             assert bn.d_separated(model, first, second, given=list(evidence)) == (gap < 1e-12)
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "given", "error", "message"),
-    [
-        ("a", "a", (), ValueError, "b repeats 'a'. Pass each variable once"),
-        ("a", "b", "b", ValueError, "given repeats 'b'"),
-        ("a", "x", (), KeyError, "b must be a variable of the network; got 'x'"),
-        ([], "b", (), ValueError, "a must be a list of names, at least one"),
-        ("a", "b", ["x"], KeyError, "given must be variables of the network; got 'x'"),
-    ],
-)
-def test_wrong_names(a: object, b: object, given: object, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        bn.d_separated(chain(), a, b, given)
-
-
 def test_names_may_be_tuples_and_numbers() -> None:
     x = bn.nb("y", features=[("p", 1), 2])
     assert bn.d_separated(x, ("p", 1), 2, given="y")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pickle
 import sys
 import warnings
-from datetime import time
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -68,28 +66,6 @@ def test_encoding_does_not_follow_later_changes_of_the_frame() -> None:
     data = bn.encode(original)
     original.loc[0, "a"] = "y"
     assert data.codes.tolist() == [[0, 1]]
-
-
-@pytest.mark.parametrize(
-    ("column", "message"),
-    [
-        ([1.5, 2.0], r"column 'x' must be categorical.*numbers with fractions.*discretize\(dataset"),
-        ([1.0, np.nan], r"'x'.*Int64.*discretize\(dataset"),
-        ([1.0, np.inf], r"column 'x' must be categorical.*infinite numbers. Replace them"),
-        ([1.5, -np.inf, None], r"column 'x' must be categorical.*infinite numbers. Replace them"),
-        ([Decimal(1), Decimal("inf")], r"column 'x' must be categorical.*infinite numbers. Replace them"),
-        (pd.Series([10**400, 0.5], dtype=object), r"column 'x' must be categorical.*infinite numbers"),
-        (pd.to_datetime(["2020-01-01", "2021-01-01"]), r"'x' must be categorical.*got datetime64"),
-        (pd.period_range("2020-01", periods=2, freq="M"), r"got period values. Make features of them, with"),
-        ([time(8, 30), time(9)], r"got time values. Extract a part that repeats"),
-        (["a", 1], r"'x' must be categorical.*mixed-integer"),
-        ([("a",), ("b",)], r"'x' must be categorical.*mixed"),
-        ([1 + 2j, 3j], r"'x' must be categorical.*complex"),
-    ],
-)
-def test_columns_that_are_not_categories_are_refused(column: Any, message: str) -> None:
-    with pytest.raises(TypeError, match=message):
-        bn.encode(pd.DataFrame({"x": pd.Series(column)}))
 
 
 @pytest.mark.parametrize("levels", [("p", "q"), (1, 2), (0.5, 1.5), (False, True)])

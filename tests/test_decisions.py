@@ -135,64 +135,6 @@ EVEN = {"unacc": 0.25, "acc": 0.25, "good": 0.25, "vgood": 0.25}
 COSTS = pd.DataFrame(1.0 - np.eye(4), index=list(EVEN), columns=list(EVEN))
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        (
-            {"prior": [0.25] * 4},
-            TypeError,
-            r"prior must be a dict .* An example is \{'unacc': 0\.25, ",
-        ),
-        (
-            {"prior": {"acc": 1.0}},
-            ValueError,
-            r"prior must have the classes as its names, .*; got 'acc'\. Add 'unacc', 'good', 'vgood'\.",
-        ),
-        ({"prior": EVEN | {"bad": 0.0}}, ValueError, "classes as its names, .*; got .*'bad'"),
-        (
-            {"prior": EVEN | {"acc": 0.5}},
-            ValueError,
-            "probabilities that sum to 1; got a sum of 1.25",
-        ),
-        (
-            {"prior": EVEN | {"acc": -0.25, "good": 0.75}},
-            ValueError,
-            r"prior\['acc'\] must be a finite number of at least 0; got -0.25",
-        ),
-        ({"prior": EVEN | {"acc": "0.25"}}, TypeError, r"prior\['acc'\] must be a finite number"),
-        (
-            {"prior": pd.Series([0.5, 0.5, 0], ["acc", "acc", "good"])},
-            ValueError,
-            "names, .*; got 'acc', 'acc', 'good'",
-        ),
-        ({"costs": COSTS.to_numpy()}, TypeError, "costs must be a DataFrame .*; got a value of type ndarray"),
-        (
-            {"costs": COSTS.iloc[:3]},
-            ValueError,
-            "costs must have the actual classes as its rows, .*; got 'unacc', 'acc', 'good'.",
-        ),
-        (
-            {"costs": COSTS.rename(columns={"acc": "refer", "good": "refer"})},
-            ValueError,
-            "costs must have one column per decision, each with its own name; got 'unacc', 'refer', 'refer'",
-        ),
-        ({"costs": COSTS.assign(refer=np.inf)}, ValueError, "costs must have a finite number in every cell"),
-        ({"costs": COSTS[[]]}, ValueError, "costs must have one column per decision"),
-        ({"costs": COSTS.iloc[[0, 1, 2, 3, 3]]}, ValueError, "actual classes as its rows.*'vgood', 'vgood'"),
-        ({"costs": COSTS.replace(0, np.nan)}, ValueError, "costs must have a finite number in every cell"),
-        ({"costs": COSTS.astype(str)}, TypeError, "costs must have numbers in every cell"),
-        ({"costs": COSTS, "prob": True}, ValueError, "costs must be None if prob is True"),
-        ({"prob": "yes"}, TypeError, "prob must be True or False; got 'yes'"),
-    ],
-)
-def test_bad_arguments(
-    options: dict[str, Any], error: type[Exception], message: str, car: pd.DataFrame
-) -> None:
-    x = bn.lp(bn.nb("class", car), car, smooth=1)
-    with pytest.raises(error, match=message):
-        bn.predict(x, car, **options)
-
-
 def test_a_class_held_for_impossible_has_no_new_prior() -> None:
     frame = pd.DataFrame({"a": list("xxyy"), "k": pd.Categorical(list("ppqq"), ["p", "q", "r"])})
     x = bn.lp(bn.nb("k", frame), frame, smooth=0)
@@ -231,23 +173,6 @@ def test_confusion_has_all_classes_on_both() -> None:
     actual = pd.Series(["b", "a"], dtype=pd.CategoricalDtype(["b", "a", "never"]))
     assert bn.confusion(["a", "z"], actual).index.tolist() == ["b", "a", "never", "z"]
     assert bn.confusion(["a", 1], [1, "a"]).index.tolist() == [1, "a"]
-
-
-@pytest.mark.parametrize(
-    ("predicted", "actual", "error", "message"),
-    [
-        (["a", None], ["a", "b"], ValueError, "predicted must have no missing labels"),
-        (["a", "b"], ["a", None], ValueError, "actual must have no missing labels"),
-        (["a"], ["a", "b"], ValueError, "same number of rows, at least one; got 1 and 2"),
-        ([1, 2], ["1", "2"], ValueError, "labels of the same type"),
-        (pd.DataFrame({"a": [0.5]}), ["a"], TypeError, "predicted must be labels; got DataFrame. The pred"),
-        (["a"], pd.DataFrame({"a": [0.5]}), TypeError, "actual must be labels; got DataFrame. The predicted"),
-        (pd.Series(["a"], [1]), pd.Series(["a"], [2]), ValueError, "must have the same index"),
-    ],
-)
-def test_what_confusion_refuses(predicted: Any, actual: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        bn.confusion(predicted, actual)
 
 
 def test_the_prior_of_a_class_with_parents_is_its_margin() -> None:

@@ -244,19 +244,6 @@ def test_alpha_is_a_level(car: pd.DataFrame, alpha: float) -> None:
         bn.chisq_dn("class", car, alpha="0.05")
 
 
-@pytest.mark.parametrize(
-    ("families", "message"),
-    [
-        ((("a", "b", "c"), ("b", "c"), ("c", "a")), "the class 'c' is a parent of every feature and has no"),
-        ((("a", "b"), ("b", "c"), ("c",)), "the class 'c' is a parent of every feature"),
-        ((("a", "a", "c"), ("c",)), "must not have 'a' as a parent of itself"),
-    ],
-)
-def test_a_graph_that_is_none(families: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        DN("c", families)
-
-
 def test_odd_columns_have_no_parents() -> None:
     table = pd.DataFrame({"a": list("xyxyxyxyxy") * 4, "k": "z", "c": list("pqpqpqpqqp") * 4})
     table = table.assign(b=table["a"])

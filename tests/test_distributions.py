@@ -158,28 +158,6 @@ def test_the_better_of_two_orders_is_chosen(monkeypatch: pytest.MonkeyPatch) -> 
     assert cells == largest(tuple(order)) == min(map(largest, permutations(card))) == 495
 
 
-@pytest.mark.parametrize(
-    ("variables", "evidence", "error", "message"),
-    [
-        ("wheels", None, KeyError, "variables must be variables of the model; got 'wheels'"),
-        (["class", "wheels"], None, KeyError, "variables must be variables of the model; got 'wheels'"),
-        ([], None, ValueError, "variables must be a list of names, at least one"),
-        (["doors", "doors"], None, ValueError, "variables must be a list of names that all differ"),
-        (3.5, None, TypeError, "variables must be a list of names; got 3.5"),
-        ("class", {"wheels": 4}, KeyError, "evidence must be values of variables of the model; got 'wheels'"),
-        ("class", {"class": "acc"}, ValueError, "variables must not be in the evidence; got 'class' in both"),
-        ("class", {"safety": "none"}, ValueError, "column 'safety': 'none' not among the levels"),
-        ("class", ["safety"], TypeError, "evidence must be a dict"),
-    ],
-)
-def test_queries_that_cannot_be(
-    car: pd.DataFrame, variables: Any, evidence: Any, error: type, message: str
-) -> None:
-    x = bn.lp(bn.nb("class", car), car, smooth=1)
-    with pytest.raises(error, match=message):
-        bn.query(x, variables, evidence)
-
-
 def test_queries_without_an_answer(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=0)
     with pytest.raises(ValueError, match="evidence must have a positive probability; got 0"):

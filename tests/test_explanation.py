@@ -201,46 +201,6 @@ def test_no_features(car: pd.DataFrame) -> None:
     assert bn.explain(x, {})["log_odds"].tolist() == pytest.approx([np.log(1211 / 385)])
 
 
-@pytest.mark.parametrize(
-    ("row", "error", "message"),
-    [
-        (lambda car: 3, TypeError, "row must be .* as a Series or a dict, or a list of rows; got int"),
-        (lambda car: list(car.iloc[0]), TypeError, "got list"),
-        (lambda car: car.drop(columns="doors"), KeyError, "row: no column 'doors'"),
-        (lambda car: {"safty": "low"}, KeyError, "at least one variable .* 'safty'. Did you mean 'safety'?"),
-        (lambda car: {"x": "low"}, KeyError, "at least one variable .* 'x'. The model has 'buying'"),
-        (lambda car: {**car.iloc[0], "doors": ["2"]}, TypeError, r"one value of 'doors'; got \['2'\]"),
-        (lambda car: pd.concat([car.iloc[0]] * 2), ValueError, "one value per column"),
-        (lambda car: {**car.iloc[0], "doors": 2}, ValueError, "type int here and str in the model"),
-    ],
-)  # fmt: skip
-def test_bad_rows(car: pd.DataFrame, row: Any, error: type[Exception], message: str) -> None:
-    x = bn.lp(bn.nb("class", car), car, smooth=1)
-    with pytest.raises(error, match=message):
-        bn.explain(x, row(car))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"target": "vgod"}, "target must be one of 'unacc', .*; got 'vgod'"),
-        ({"against": ["good", "bad"]}, "against must be one of 'unacc', .*; got 'bad'"),
-        ({"target": "good", "against": "good"}, "against must be another class than the target 'good'"),
-        ({"against": []}, "against must be another class"),
-        ({"target": pd.NA}, "target must be one of 'unacc', .*; got <NA>"),
-        ({"target": np.array(["good", "acc"])}, r"target must be one of 'unacc', .*; got array\("),
-        ({"against": ["good", pd.NA]}, "against must be one of 'unacc', .*; got <NA>"),
-        ({"against": pd.Series(["good", None])}, "against must be one of 'unacc', .*; got (None|nan)"),
-        ({"against": np.array([["good", "acc"]])}, r"against must be one of 'unacc', .*; got array\("),
-        ({"unseen": "ignore"}, "unseen must be one of 'error', 'missing'"),
-    ],
-)
-def test_bad_classes(car: pd.DataFrame, arguments: dict[str, Any], message: str) -> None:
-    x = bn.lp(bn.nb("class", car), car, smooth=1)
-    with pytest.raises(ValueError, match=message):
-        bn.explain(x, car.iloc[0], **arguments)
-
-
 @pytest.mark.parametrize("several", [tuple, set, np.array, pd.Series, pd.Index, pd.Categorical])
 def test_several_classes_may_be_held_by_anything(car: pd.DataFrame, several: Any) -> None:
     x = bn.lp(bn.nb("class", car), car, smooth=1)

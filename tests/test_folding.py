@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -89,16 +88,3 @@ def test_figures_of_the_paper_on_the_r_package(car: pd.DataFrame) -> None:
     np.testing.assert_allclose(first, [1, 2.171346e-10, 8.267214e-16, 3.536615e-19], rtol=3e-7)
     folds = bn.r_folds(car["class"], 5, seed=3, sample_kind="rounding")
     assert len(bn.features(bn.fssj("class", car, k=5, epsilon=0, folds=folds))) == 5
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"k": 1, "seed": 0}, "k must be"),
-        ({"k": 2, "seed": -1}, "seed must be a whole number"),
-        ({"k": 2, "seed": 0, "sample_kind": "rounded"}, "sample_kind must be"),
-    ],
-)
-def test_folds_of_r_refuse(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        bn.r_folds(["a", "a", "b", "b"], **options)

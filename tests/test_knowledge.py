@@ -95,28 +95,6 @@ def test_jeffrey() -> None:
             assert bn.query(x, v, soft).to_numpy() == pytest.approx(wanted.to_numpy(), abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("evidence", "error", "message"),
-    [
-        (
-            {"safety": {"low": -1}},
-            ValueError,
-            "the likelihood of 'low' must be a finite number of at least 0; got -1",
-        ),
-        ({"safety": {"low": "a"}}, TypeError, "the likelihood of 'low' must be"),
-        ({"safety": ["lo"]}, ValueError, "'lo' not among the levels"),
-        ({"safety": [None]}, ValueError, "evidence must have labels of 'safety'; got None"),
-        ({"safety": {}}, ValueError, "evidence must have a positive probability; got 0"),
-    ],
-)
-def test_evidence_that_is_refused(
-    car: pd.DataFrame, evidence: Any, error: type[Exception], message: str
-) -> None:
-    x = bn.bnc("nb", "class", car, smooth=1)
-    with pytest.raises(error, match=message):
-        bn.query(x, "class", evidence)
-
-
 def test_a_table_is_replaced(car: pd.DataFrame) -> None:
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     table = bn.cpt(x, "maint")
@@ -297,27 +275,6 @@ def test_weights_of_latent_classes() -> None:
         np.testing.assert_allclose(mine, other, atol=1e-5)
     np.testing.assert_allclose(bn.search_steps(x)["bic"], bn.search_steps(y)["bic"])
     assert bn.BIC(y, data) == pytest.approx(bn.BIC(x, frame))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"k": 0}, ValueError, "k must be a whole number from 1 to 1,000; got 0"),
-        ({"k": [2, 10**9]}, ValueError, "k must be a whole number from 1 to 1,000; got 1000000000"),
-        ({"k": 2.5}, TypeError, "k must be"),
-        ({"k": []}, ValueError, "k must be a list of numbers of classes, at least one"),
-        ({"k": 2, "restarts": 0}, ValueError, "restarts must be a whole number from 1 to 100,000; got 0"),
-        ({"k": 2, "restarts": 10**30}, ValueError, "restarts must be a whole number from 1 to 100,000"),
-        ({"k": 2, "smooth": -1}, ValueError, "smooth must be a finite number of at least 0"),
-        ({"k": 2, "class_var": "A"}, ValueError, "class_var must be the name of a new variable"),
-        ({"k": 2, "dataset": [1]}, TypeError, "dataset must be a pandas DataFrame"),
-    ],
-)
-def test_latent_classes_that_are_refused(
-    arguments: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        bn.lca(**({"class_var": "group", "dataset": rows_of(LATENT["values"])} | arguments))
 
 
 LAZY = figures("lazy")

@@ -185,13 +185,6 @@ def test_bnc_hands_all_rows_to_its_learner(car: pd.DataFrame) -> None:
     assert len(scores_of(x)) > 1
 
 
-@pytest.mark.parametrize("option", ["dag", "mean", "progress"])
-def test_cv_switches_are_true_or_false(car: pd.DataFrame, option: str) -> None:
-    x = bn.lp(bn.nb("class", car), car, smooth=1)
-    with pytest.raises(TypeError, match=f"{option} must be True or False; got 'no'"):
-        bn.cv(x, car, **{option: "no"})
-
-
 def test_cv_names_the_model_and_fold_that_cannot_be_learned(car: pd.DataFrame) -> None:
     """Search finds a naive Bayes on all rows, but not in every fold, and MANB is for naive Bayes."""
 
@@ -203,17 +196,3 @@ def test_cv_names_the_model_and_fold_that_cannot_be_learned(car: pd.DataFrame) -
     with pytest.raises(ValueError, match=r"model 'm' cannot in fold 0: manb_prior.*dag=False"):
         bn.cv({"m": x}, car, k=3, rng=0)
     assert 0 < bn.cv({"m": x}, car, k=3, rng=0, dag=False)["m"] < 1
-
-
-@pytest.mark.parametrize(("name", "meant"), [("TAN_CL", "tan_cl"), ("tancl", "tan_cl")])
-def test_a_learner_of_another_name_is_told(car: pd.DataFrame, name: str, meant: str) -> None:
-    with pytest.raises(ValueError, match=f"'kdb'; got '{name}'. Did you mean '{meant}'"):
-        bn.bnc(name, "class", car, smooth=1)
-
-
-@pytest.mark.parametrize(
-    ("learner", "target"), [("mbc", ["class", "safety"]), (bn.chain, "class"), ("nb", ["class"])]
-)
-def test_several_classes_are_told_where_to_go(car: pd.DataFrame, learner: Any, target: Any) -> None:
-    with pytest.raises(TypeError, match=r"one class variable. For several, use lp\(mbc"):
-        bn.bnc(learner, target, car, smooth=1)

@@ -146,23 +146,6 @@ def test_new_data_written_in_another_way_are_told(change: Any, error: type[Excep
         merger(pd.DataFrame({"town": ["Aden", "Bari"]}).assign(**change))
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"min_count": 0}, ValueError, "min_count must be a whole number of at least 1; got 0"),
-        ({"label": 3}, TypeError, "label must be text; got 3"),
-        ({"columns": "town"}, TypeError, r"columns must be a list of names; .*Write \['town'\]"),
-        ({"columns": ["towns"]}, KeyError, "columns: no column 'towns'.*Did you mean 'town'"),
-        ({"columns": ["size"]}, TypeError, "column 'size' must be categorical.*numbers with fractions"),
-        ({"class_var": "yy"}, KeyError, "class_var: no column 'yy'"),
-        ({"class_var": "y", "columns": ["y"]}, ValueError, "columns must not include the class; got 'y'"),
-    ],
-)
-def test_arguments_that_do_not_fit(options: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        bn.merge_rare(sample(), **options)
-
-
 @given(frames(missing=0.2, max_levels=6), st.integers(1, 12), st.randoms())
 def test_what_is_kept_is_what_enough_rows_have(frame: pd.DataFrame, least: int, random: Any) -> None:
     merged, merger = bn.merge_rare(frame, min_count=least, class_var="class")

@@ -23,15 +23,15 @@ DATA = ("car", "pima", "single", "votes", "voting")
 
 
 def rows_of(section: str) -> Iterator[tuple[str, str]]:
-    """Return each call with its message, and each assignment with an empty one."""
+    """Return each call with its message, and each other statement with an empty one."""
     lines = section.splitlines()
     for node in ast.parse(section).body:
         code = ast.get_source_segment(section, node) or ""
-        if isinstance(node, ast.Assign):
-            yield code, ""
-        else:
+        if isinstance(node, ast.Expr):
             beside = lines[node.end_lineno - 1].partition("  # ")[2]
             yield code, beside or lines[node.end_lineno].strip(" #")
+        else:
+            yield code, ""
 
 
 @pytest.mark.filterwarnings("ignore")

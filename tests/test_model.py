@@ -101,12 +101,6 @@ def test_a_structure_has_no_parameters(question: Callable, car: pd.DataFrame) ->
         question(x) if question is bn.params else question(x, car)
 
 
-@pytest.mark.parametrize("question", [bn.values, bn.classes, bn.nparams])
-def test_a_structure_without_data_has_no_levels(question: Callable) -> None:
-    with pytest.raises(ValueError, match="built without data"):
-        question(bn.nb("class", features=["a"]))
-
-
 @pytest.mark.parametrize(
     "question",
     [bn.params, bn.nparams, bn.narcs, bn.modelstring, bn.families, bn.feature_families],

@@ -90,23 +90,6 @@ def test_bnc_is_learner_then_lp(car: pd.DataFrame) -> None:
         assert all(map(np.array_equal, other.cpts, z.cpts))
 
 
-@pytest.mark.parametrize(
-    ("learner", "arguments", "message"),
-    [
-        ("tan_cl", {"score": "aic"}, "must be arguments of lp; got 'score'.* in dag_args"),
-        ("tan_cl", {"dag_args": {"scor": "aic"}}, "dag_args must be .*'scor'. Did you mean 'score'"),
-        ("fssj", {}, "dag_args must contain 'k', which fssj requires"),
-        (lambda class_var, dataset, order: bn.nb(class_var, dataset), {}, "dag_args must contain 'order'"),
-        ("anb", {}, "dag_args must contain .parents., which anb requires"),
-    ],
-)
-def test_bnc_knows_what_its_functions_take(
-    car: pd.DataFrame, learner: Any, arguments: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(TypeError, match=message):
-        bn.bnc(learner, "class", car, smooth=1, **arguments)
-
-
 def test_bnc_hands_any_argument_to_a_learner_that_takes_any(car: pd.DataFrame) -> None:
     def learner(class_var: str, dataset: Any, **options: Any) -> bn.BNC:
         return bn.nb(class_var, dataset, **options)
@@ -122,14 +105,6 @@ def test_smooth_of_any_type_is_a_number(car: pd.DataFrame, number: Any) -> None:
     assert np.array_equal(
         bn.params(x)["doors"], bn.params(bn.lp(bn.nb("class", car), car, smooth=1))["doors"]
     )
-
-
-@pytest.mark.parametrize("name", ["class_var", "dataset"])
-def test_the_class_and_the_data_are_not_among_the_arguments_of_the_learner(
-    name: str, car: pd.DataFrame
-) -> None:
-    with pytest.raises(ValueError, match=f"dag_args must not contain .*; got '{name}'"):
-        bn.bnc("nb", "class", car, smooth=1, dag_args={name: car})
 
 
 def test_wide_tables_are_told() -> None:

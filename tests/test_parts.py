@@ -576,44 +576,6 @@ def test_a_file_in_chunks(car: pd.DataFrame, tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "error", "match"),
-    [
-        (lambda: iter([]), ValueError, "got no data frames"),
-        (lambda: 7, TypeError, "got a function that returns int"),
-        (lambda: pd.DataFrame({"c": [1]}), TypeError, "got a function that returns DataFrame"),
-        (lambda: iter(["a"]), TypeError, "must contain data frames; got str"),
-        (lambda: [pd.DataFrame({"a": [1]})], KeyError, "class_var: no column 'c'"),
-        (
-            lambda: [pd.DataFrame({"a": [1], "c": [1]}), pd.DataFrame({"c": [1]})],
-            KeyError,
-            "'a'",
-        ),
-        (
-            lambda: [pd.DataFrame({"a": [1], "c": [1]}), pd.DataFrame({"a": ["x"], "c": [1]})],
-            TypeError,
-            r"'a' must have one type.*'int', 'str'.*dtype=",
-        ),
-        (
-            lambda: [pd.DataFrame({"a": [True, False], "c": 1}), pd.DataFrame({"a": [1, 2], "c": 1})],
-            TypeError,
-            "column 'a' must have one type in all parts of the data.*'bool', 'int'",
-        ),
-        (
-            lambda: [pd.DataFrame({"a": [0, 1], "c": 1}), pd.DataFrame({"a": [True, False], "c": 1})],
-            TypeError,
-            "column 'a' must have one type in all parts of the data.*'int', 'bool'",
-        ),
-        (lambda: [pd.DataFrame({"a": [0.5], "c": [1]})], TypeError, "column 'a' must be categorical"),
-        (lambda: [pd.DataFrame({"a": [None], "c": [1]})], ValueError, "all values are missing in 'a'"),
-        (lambda: [pd.DataFrame([[1, 2, 3]], columns=["a", "a", "c"])], ValueError, "unique column names"),
-    ],
-)  # fmt: skip
-def test_what_is_no_data(data: Any, error: type[Exception], match: str) -> None:
-    with pytest.raises(error, match=match):
-        bn.tan_cl("c", data)
-
-
-@pytest.mark.parametrize(
     ("data", "match"),
     [
         ([], "must be a pandas DataFrame.*; got list"),

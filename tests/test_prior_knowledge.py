@@ -209,57 +209,6 @@ def test_k_dependence_with_required_and_forbidden_arcs(data: st.DataObject) -> N
         assert chosen == pytest.approx(ranked[: len(chosen)], abs=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("learn", "options", "message"),
-    [
-        (bn.tan_cl, {"required": [("doors", "class")]}, "required must be arcs between features"),
-        (bn.kdb_mi, {"forbidden": [("class", "doors")]}, "forbidden must be arcs between features"),
-        (
-            bn.chow_liu,
-            {"required": [("doors", "class")], "forbidden": [("class", "doors")]},
-            "required and forbidden must not share arcs; got 'doors' -> 'class' in both",
-        ),
-        (
-            bn.chow_liu,
-            {"required": [("doors", "class"), ("class", "safety"), ("safety", "doors")]},
-            "required must not contain pairs that form a cycle; got 'doors' -> 'class'",
-        ),
-        (
-            bn.chow_liu,
-            {
-                "forbidden": [
-                    ("doors", v) for v in ("buying", "maint", "persons", "lug_boot", "safety", "class")
-                ]
-            },
-            "forbidden must leave a tree over all variables; got 'doors' -> 'buying'",
-        ),
-        (
-            bn.kdb_mi,
-            {"required": [("doors", "safety"), ("maint", "safety")], "kdbk": 1},
-            "kdbk must be at least 2 for the initial structure; got 1. .* 'maint' -> 'safety'",
-        ),
-        (
-            bn.kdb_mi,
-            {"required": [("doors", "safety"), ("safety", "doors")]},
-            "required must not form a cycle with the initial arcs; got",
-        ),
-        (
-            bn.ban,
-            {"start": bn.from_modelstring("[class|doors] [doors]", "class")},
-            "start must be a structure",
-        ),
-        (bn.hc, {"tabu": -1}, "tabu must be a whole number from 0 to 100,000; got -1"),
-        (bn.hc, {"restarts": -1}, "restarts must be a whole number from 0 to 100,000; got -1"),
-        (bn.hc, {"missing": "available"}, "missing must be one of 'error', 'em'"),
-        (bn.hc, {"missing": "em", "score": "bde"}, "score must be one of 'bic', 'aic', 'loglik'"),
-        (bn.tan_cl, {"missing": "em", "score": "bde"}, "score must be one of 'bic', 'aic', 'loglik'"),
-    ],
-)
-def test_constraints_that_cannot_be_kept(learn: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        learn("class", bn.load_car(), **options)
-
-
 @pytest.mark.parametrize("learn", [bn.tan_cl, bn.chow_liu, bn.hc, bn.ban, bn.kdb_mi, bn.chisq_dn])
 def test_some_features_are_those_columns(learn: Any) -> None:
     data = frame("car")
@@ -458,45 +407,6 @@ def test_moves_to_trees_leave_no_allowed_arc_out(data: st.DataObject) -> None:
         (next(iter(edit.values()))[0], edit) for edit in superparent_additions(structure, forbidden)
     ):
         assert not {(superparent, child) for child in edit} & forbidden
-
-
-@pytest.mark.parametrize(
-    ("learner", "options", "message"),
-    [
-        ("tan_hc", {"required": [("doors", "class")]}, "required must be arcs between features"),
-        (
-            "tan_hcsp",
-            {"required": [("doors", "safety"), ("maint", "safety")]},
-            "the number of feature parents per feature must be at least 2 .* got 1. Drop some of 'doors'",
-        ),
-        (
-            "tan_hc",
-            {"start": bn.chow_liu("class", bn.load_car(), root="doors")},
-            "start must be a structure with",
-        ),
-        (
-            "kdb",
-            {"start": bn.anb("class", {"doors": ["maint", "safety"]}), "kdbk": 1},
-            "the number of feature parents per feature must be at least 2",
-        ),
-        (
-            "fssj",
-            {"start": bn.anb("class", {"doors": ["maint", "safety"]})},
-            "start must be a semi-naive structure",
-        ),
-        (
-            "bsej",
-            {"required": [("doors", "maint"), ("maint", "safety")], "forbidden": [("doors", "safety")]},
-            "forbidden must not contain arcs of the initial structure",
-        ),
-        ("tan_hc", {"start": "nb"}, "start must be a structure such as"),
-    ],
-)
-def test_initial_structures_that_a_search_does_not_keep(
-    learner: str, options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises((TypeError, ValueError), match=message):
-        GREEDY[learner]("class", bn.load_car(), k=2, **options)
 
 
 def test_a_greedy_search_goes_on_from_its_start() -> None:

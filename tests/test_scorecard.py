@@ -425,21 +425,6 @@ def test_models_without_a_card(car: pd.DataFrame, message: str) -> None:
         bn.scorecard(MODELS[message](two, car))
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"target": "maybe"}, ValueError, "target must be one of 'no', 'yes'"),
-        ({"largest": 0}, ValueError, "largest must be a whole number from 1 to 100,000"),
-        ({"pdo": -1}, ValueError, "pdo must be a finite number of at least 0.01"),
-        ({"pdo": 20, "odds": 0}, ValueError, "odds must be a finite number greater than 0"),
-        ({"pdo": 20, "score": "high"}, TypeError, "score must be a finite number"),
-    ],
-)
-def test_bad_arguments(tree: bn.BNC, options: dict[str, Any], error: type, message: str) -> None:
-    with pytest.raises(error, match=message):
-        bn.scorecard(tree, **options)
-
-
 def test_nomograms(tree: bn.BNC, pima: pd.DataFrame) -> None:
     pytest.importorskip("matplotlib")
     card = bn.scorecard(tree)

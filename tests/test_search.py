@@ -418,32 +418,6 @@ def test_a_fold_needs_rows_with_a_class(car: pd.DataFrame) -> None:
         bn.tan_hc("class", gaps, k=3, smooth=1, folds=folds)
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"k": 1}, ValueError, "k must be a whole number of at least 2; got 1"),
-        ({"k": 5000}, ValueError, "k must be .* the number of rows, which is 1728; got 5000"),
-        ({"k": -1, "folds": np.arange(1728) % 3}, ValueError, "k must be a whole number"),
-        ({"k": 5, "epsilon": -1}, ValueError, "epsilon must be a finite number of at least 0"),
-        ({"k": 5, "smooth": -1}, ValueError, "smooth must be a finite number of at least 0"),
-        ({"k": 5, "smooth": 1, "m": 1}, ValueError, "Only one of smooth, m can be given"),
-        ({"k": 5, "metric": "auc"}, ValueError, "metric must be one of 'accuracy', 'balanced_accuracy'"),
-        ({"k": 5, "progress": "yes"}, TypeError, "progress must be True or False"),
-        ({"k": 5, "rng": "seed"}, TypeError, "rng must be a seed or"),
-        ({"k": 5, "folds": [[0, 1], [1, 9999]]}, ValueError, "row positions from 0 to 1727"),
-        ({"k": 5, "folds": [[], [1]]}, ValueError, "at least one and not all"),
-        ({"k": 5, "folds": [[0, 0], [1]]}, ValueError, "different row positions from 0 to 1727"),
-        ({"k": 5, "folds": np.zeros(3, dtype=int)}, ValueError, "the fold number of each of 1728 rows"),
-        ({"k": 5, "folds": np.zeros(1728, dtype=int)}, ValueError, "at least 2 folds"),
-        ({"k": 5, "folds": 3}, TypeError, "folds must be"),
-    ],
-)
-def test_bad_arguments(car: pd.DataFrame, options: dict, error: type, message: str) -> None:
-    """All greedy learners pass these arguments on."""
-    with pytest.raises(error, match=message):
-        bn.fssj("class", car, **options)
-
-
 def test_progress_shows_a_bar(car: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
     bn.tan_hc("class", car, k=3, smooth=1, rng=0, progress=True)
     shown = capsys.readouterr().err

@@ -273,20 +273,6 @@ def test_greedy_chains_choose_the_best_of_their_combinations(votes: pd.DataFrame
     pd.testing.assert_frame_equal(bn.predict(x, votes, prob=True, greedy=True), shares, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"orders": 0}, "orders must be a whole number from 1 to 10,000; got 0"),
-        ({"orders": []}, "orders must have at least one order"),
-        ({"orders": [["class"]]}, "order must be a list of all class variables"),
-        ({"orders": 2, "order": ["class", "safety"]}, "order must be None if orders are given"),
-    ],
-)
-def test_bad_orders(options: dict[str, Any], message: str, car: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match=message):
-        bn.chain(["class", "safety"], car, **options)
-
-
 @given(st.data())
 @examples(40)
 def test_scores_of_data_agree_with_enumeration(data: st.DataObject) -> None:

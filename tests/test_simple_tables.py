@@ -75,10 +75,6 @@ def test_the_default_sees_a_cell_of_one_class() -> None:
     assert bn.predict(model, pd.DataFrame({"x0": ["u"], "x1": ["u"]}), prob=True)["y"].item() > 0.3
 
 
-def shares_of(model: Any, *rows: Any) -> Any:
-    return bn.predict(model, pd.DataFrame(list(rows)), prob=True)
-
-
 def test_a_good_test_of_a_rare_disease() -> None:
     disease = ["ill", "ill", "well", "well"]
     cells = pd.DataFrame({"test": ["pos", "neg"] * 2, "disease": disease, "n": [90, 10, 20, 880]})

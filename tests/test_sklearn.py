@@ -363,21 +363,6 @@ def test_kinds_of_labels(labels: Any, classes: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "labels",
-    [
-        [None, "a", "b"],
-        [np.nan, 1, 0],
-        pd.Series([pd.NA, "a", "b"], dtype="string"),
-        pd.Series([pd.NA, "a", "b"], dtype=object),
-    ],
-    ids=str,
-)
-def test_missing_labels_are_refused(labels: Any) -> None:
-    with pytest.raises(ValueError, match="y must have no missing values; got 1"):
-        plain().fit([["u"], ["v"], ["u"]], labels)
-
-
-@pytest.mark.parametrize(
     ("columns", "name", "expected"),
     [
         (["a", "b"], "outcome", "outcome"),
@@ -392,71 +377,6 @@ def test_class_gets_a_name_that_no_feature_has(columns: list[str], name: object,
     clf = plain().fit(data, pd.Series([1, 0, 1], name=name, index=[9, 8, 7]))
     assert clf.model_.variables == (*columns, expected)
     assert clf.predict(data).tolist() == [1, 0, 1]
-
-
-@pytest.mark.parametrize(
-    ("data", "error", "message"),
-    [
-        (
-            np.array([[0.5], [1], [2]]),
-            TypeError,
-            "column 'x0' must be categorical; .*discretize.*BNCClassifier",
-        ),
-        (
-            pd.DataFrame({"a b": [1, 2.25, None], "c": ["u", "v", "u"]}),
-            TypeError,
-            "column 'a b' must be .*BNCClassifier",
-        ),
-        (np.array([[0.1], [1], [None]], dtype=object), TypeError, "column 'x0' must be categorical"),
-        (np.array([[1e300], [1], [2]]), TypeError, "column 'x0' must be categorical"),
-        (pd.DataFrame({"a": [1, np.inf, 2]}), TypeError, "column 'a' must be categorical"),
-        (np.array([[np.inf], [1], [2]]), ValueError, "infinity"),
-        (np.array([["a"], [1], [2]], dtype=object), TypeError, "column 'x0' must be categorical: category"),
-        (np.array([["2020-01-01"]] * 3, dtype="M8[D]"), TypeError, "column 'x0' must be .*datetime64"),
-        (np.full((3, 1), np.nan), ValueError, "all values are missing in 'x0'"),
-        (
-            pd.DataFrame([["a", "b"]] * 3, columns=["u", "u"]),
-            ValueError,
-            "X must have unique column names; got 'u' more than once",
-        ),
-        (pd.DataFrame(index=range(3)), ValueError, "must be a table with rows and columns"),
-        (np.empty((3, 0)), ValueError, "0 feature"),
-        (pd.DataFrame({"a": ["u", "v"]}), ValueError, "inconsistent numbers of samples"),
-        (["a", "b", "c"], ValueError, "Expected 2D array, got 1D array"),
-    ],
-)
-def test_data_that_is_refused(data: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        plain().fit(data, [0, 1, 0])
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"learner": "tancl"}, ValueError, "learner must be a function or one of 'nb'"),
-        ({"smooth": -1}, ValueError, "smooth must be"),
-        ({"dag_args": ["aic"]}, TypeError, "dag_args must be a dict"),
-        ({"lp_args": "em"}, TypeError, "lp_args must be a dict"),
-        ({"lp_args": {"smooth": 1}}, ValueError, "lp_args must not contain .*; got 'smooth'"),
-        (
-            {"lp_args": {"dataset": 1, "x": 2}},
-            ValueError,
-            "lp_args must not contain .*; got 'dataset', 'x'",
-        ),
-        ({"dag_args": {"dataset": 1}}, ValueError, "dag_args must not contain .*; got 'dataset'"),
-        ({"lp_args": {"manb_prior": 2}}, ValueError, "manb_prior"),
-        ({"handle_unknown": "ignore"}, ValueError, "handle_unknown must be one of 'error', 'missing'"),
-        ({"discretize": "MDLP"}, ValueError, "discretize must be one of 'mdlp', 'quantile'"),
-        ({"discretize": "width", "bins": 1}, ValueError, "bins must be a whole number from 2 to"),
-        ({"random_state": "seed"}, TypeError, "rng must be a seed or"),
-        ({"learner": "tan_hc"}, TypeError, "dag_args must contain 'k', which tan_hc requires"),
-        ({"dag_args": {"scores": "aic"}}, TypeError, "dag_args must be .*'scores'. Did .*'score'"),
-        ({"lp_args": {"wanba": True}}, TypeError, "lp_args must be .*'wanba'. Did you mean 'wanbia'"),
-    ],
-)
-def test_parameters_that_are_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        plain(**options).fit([["a"], ["b"]], [0, 1])
 
 
 @pytest.mark.parametrize("container", [pd.array, pd.Series, pd.Index])

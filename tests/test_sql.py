@@ -299,16 +299,6 @@ def test_classes_of_any_number_of_digits(run: Run) -> None:
     assert sorted(row[0] for row in found) == [str(10**20 + 1), "5"]
 
 
-@pytest.mark.parametrize("numbers", [[1e305, 1.0, 2.0], [10**310, 1, 2], [1e-250, 1.0, 2.0]])
-def test_levels_that_databases_merge_are_refused(numbers: list[Any]) -> None:
-    levels = pd.Index(numbers, dtype=object)
-    column = pd.Categorical.from_codes([0, 1, 2] * 10, levels)
-    frame = pd.DataFrame({"a": column, "y": list("uv") * 15})
-    model = bn.bnc("nb", "y", frame, smooth=1)
-    with pytest.raises(ValueError, match=r"must have levels between 1e-199 and 1e300 .* in 'a'. Make"):
-        bn.to_sql(model, table="t")
-
-
 @pytest.mark.parametrize("numbers", ["text", "typed"])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_numbers_up_to_1e300_differ(sign: int, numbers: Any, run: Run) -> None:

@@ -455,24 +455,6 @@ def test_what_has_no_joint_distribution_is_refused(car: pd.DataFrame) -> None:
             bn.lp(structure, car, smooth=1, **method)
 
 
-@pytest.mark.parametrize(
-    ("chosen", "error", "message"),
-    [
-        ({"n": 3}, ValueError, "n must be a whole number from 0 to 2; got 3"),
-        ({"min_count": 0}, ValueError, "min_count must be a whole number of at least 1; got 0"),
-        ({"subsumption": -1}, ValueError, "subsumption"),
-        ({"weights": "gini"}, ValueError, "weights must be one of 'mi'"),
-        ({"features": ["doors", "class"]}, ValueError, "must not include the class"),
-    ],
-    ids=str,
-)
-def test_settings_are_checked(
-    chosen: dict[str, Any], error: type[Exception], message: str, car: pd.DataFrame
-) -> None:
-    with pytest.raises(error, match=message):
-        bn.ande("class", car, **chosen)
-
-
 def test_a_level_as_frequent_as_min_count_is_not_rare_in_the_formula() -> None:
     frame = pd.DataFrame({"a": list("uuuvvwwwww"), "b": list("xyxyxyxyxy"), "k": list("ppqqppqqpp")})
     x = bn.lp(bn.ande("k", frame, min_count=3), frame, smooth=1)

@@ -413,25 +413,6 @@ def test_rows_count_as_often_as_they_weigh(car: pd.DataFrame) -> None:
     assert alone[0] == pytest.approx(alone[1])
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"metric": "acuracy"}, ValueError, "Did you mean 'accuracy'"),
-        ({"metric": []}, ValueError, "metric must be a list of metrics, at least one"),
-        ({"metric": 3}, TypeError, "metric must be a name or a function"),
-        ({"metric": lambda p, a: "good"}, TypeError, "metric <lambda> must return a number; got str"),
-        ({"repeats": 0}, ValueError, "repeats must be a whole number from 1 to 100,000; got 0"),
-        ({"repeats": 2.0}, TypeError, "repeats must be a whole number"),
-        ({"repeats": 2, "folds": [0, 1] * 864}, ValueError, "repeats must be 1 if folds are given"),
-    ],
-)
-def test_bad_arguments(
-    options: dict[str, Any], error: type[Exception], message: str, models: dict[str, Any], car: pd.DataFrame
-) -> None:
-    with pytest.raises(error, match=message):
-        bn.cv(models, car, rng=0, **options)
-
-
 def test_progress_counts_folds_and_models(
     models: dict[str, Any], car: pd.DataFrame, capsys: pytest.CaptureFixture[str]
 ) -> None:
