@@ -415,7 +415,8 @@ def arrays_and_types(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
     try:
         arrays = _arrays_in_blocks(frame)
     except AttributeError:
-        arrays = _arrays_one_by_one(frame)
+        columns = [column for _, column in frame.items()]
+        arrays = [c.array if is_extension_array_dtype(c) else c.to_numpy() for c in columns]
     types = ["categorical"] * len(arrays)
     for i, array in enumerate(arrays):
         if type(array) is pd.Categorical:
@@ -434,12 +435,6 @@ def _arrays_in_blocks(frame: pd.DataFrame) -> list[Any]:
     blocks = list(map(attrgetter("values"), manager.blocks))
     places = zip(manager.blknos.tolist(), manager.blklocs.tolist(), strict=True)
     return [blocks[i] if blocks[i].ndim == 1 else blocks[i][row] for i, row in places]
-
-
-def _arrays_one_by_one(frame: pd.DataFrame) -> list[Any]:
-    """Return the arrays of columns from a Series per column, in five times the time."""
-    columns = [column for _, column in frame.items()]
-    return [c.array if is_extension_array_dtype(c) else c.to_numpy() for c in columns]
 
 
 def encode_column(array: Any) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
@@ -1200,16 +1195,16 @@ def read_training(
         opened = opened.check_in_memory("dataset")
     if preparation is not None:
         opened = opened.prepared(preparation, known or {})
+    wanted = None if features is None else check_feature_names(features, targets)
     numbers: tuple[Hashable, ...] = ()
     if numeric:
-        named = opened.columns if features is None else check_feature_names(features, targets)
-        allowed = set(named).difference(targets)
+        allowed = set(opened.columns if wanted is None else wanted).difference(targets)
         candidates = [name for name in opened.columns if name in allowed]
         opened, numbers = data_and_numeric_features(opened, candidates, targets, numeric)
     if isinstance(opened, Countable) and opened.targets == targets:
         kept = opened.columns_as_numbers(numbers) if isinstance(opened, TrainingData) else opened
-        return kept if features is None else with_features(kept, tuple(features))
-    chosen, order = _features_and_column_order(opened, targets, features, warns, named_by)
+        return kept if wanted is None else with_features(kept, wanted)
+    chosen, order = _features_and_column_order(opened, targets, wanted, warns, named_by)
     columns = (*chosen, *targets)
     required = targets[0] if len(targets) == 1 else None
     data = opened.read(Columns(columns, known, numbers, required=required))
@@ -1219,14 +1214,19 @@ def read_training(
         given = {*(known or ()), *numbers}
         check_have_levels(data, [name for name in data.columns if name not in given], targets)
     if not isinstance(data, Dataset):
-        if features is None and warns:
+        if wanted is None and warns:
             warn_of_labels(data.schema)
         counted: Any = data  # where it is
         prepared: Countable = counted.prepared_for(targets, order, warns)
         return prepared
-    if features is None and warns:
+    if wanted is None and warns:
         warn_of_columns(data, targets[0] if len(targets) == 1 else None)
-    return _rows_with_targets(data, targets, order, warns)
+    kept = data if len(targets) > 1 else data.rows_with_known(targets[0])
+    unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
+    check_rows_remain(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
+    with_unknown = None if kept is data else data
+    content = {field.name: getattr(kept, field.name) for field in fields(Dataset)}
+    return TrainingData(**content, targets=targets, order=order, with_unknown=with_unknown)
 
 
 def prepare_training_rows(
@@ -1243,12 +1243,11 @@ def prepare_training_rows(
 def _features_and_column_order(
     data: OpenedData,
     targets: Sequence[Hashable],
-    features: Iterable[Hashable] | None,
+    wanted: Sequence[Hashable] | None,
     warns: bool,
     named_by: str,
 ) -> tuple[list[Hashable], tuple[Hashable, ...]]:
     """Return the features, and the features and targets in the order of the data, or raise."""
-    wanted = None if features is None else check_feature_names(features, targets)
     names = data.columns
     check_columns(targets, names, named_by)
     chosen = names if wanted is None else check_columns(wanted, names, "features")
@@ -1277,18 +1276,6 @@ def with_features(data: Trained, features: Sequence[Hashable]) -> Trained:
     check_columns(features, data.columns, "features")
     order = tuple(filter(set(names).__contains__, data.order))
     return replace(data.select(names), order=order)
-
-
-def _rows_with_targets(
-    data: Dataset, targets: tuple[Hashable, ...], order: tuple[Hashable, ...], warns: bool
-) -> TrainingData:
-    """Drop the rows that lack the only target, and raise if no rows remain."""
-    kept = data if len(targets) > 1 else data.rows_with_known(targets[0])
-    unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
-    check_rows_remain(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
-    with_unknown = None if kept is data else data
-    content = {field.name: getattr(kept, field.name) for field in fields(Dataset)}
-    return TrainingData(**content, targets=targets, order=order, with_unknown=with_unknown)
 
 
 def check_rows_remain(
@@ -1320,14 +1307,15 @@ def schema_and_features(
 ) -> tuple[Schema | None, tuple[Hashable, ...]]:
     """Return the schema of data, if data are given, and the features, for a fixed structure."""
     check_column_name(class_var)
+    wanted = None if features is None else check_feature_names(features, (class_var,))
     if dataset is None:
-        return None, () if features is None else check_feature_names(features, (class_var,))
+        return None, wanted or ()
     data = open_data(dataset)
-    if isinstance(data, Countable) and data.targets == (class_var,) and features is None:
+    if isinstance(data, Countable) and data.targets == (class_var,) and wanted is None:
         return data.schema.select(data.order), data.features
-    chosen, columns = _features_and_column_order(data, (class_var,), features, True, "class_var")
+    chosen, columns = _features_and_column_order(data, (class_var,), wanted, True, "class_var")
     if data.in_parts:
-        learnable = read_training(data, (class_var,), features)
+        learnable = read_training(data, (class_var,), wanted)
         return learnable.schema.select(learnable.order), learnable.features
     types, data = data.types if numeric else {}, data.check_in_memory("dataset")
     floats = {name for name in chosen if types.get(name) in FLOATS}
@@ -1339,6 +1327,6 @@ def schema_and_features(
     coded = [name for name in columns if name not in numbers or pd.isna(numbers[name]).all()]
     check_have_levels(found, coded, (class_var,))
     _check_no_missing_level(found.schema, (class_var,), "class_var")
-    if features is None:
+    if wanted is None:
         warn_of_columns(found, class_var)
     return found.schema, tuple(chosen)
