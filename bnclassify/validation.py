@@ -669,7 +669,12 @@ def plan_rounds(
         opened, folds = _split_off_folds(opened, folds)
     check_training_columns(models, opened, columns, dag)
     if groups is None and folds is None:
-        _warn_of_divided_groups(models)
+        divided = [name for name, model in models.items() if _used_groups(check_recipe(model))]
+        if divided:
+            warn(
+                f"Model {listed(divided)} was learned from groups of rows, and folds of single "
+                "rows can test a group with which it was learned. Pass groups to cv or cv_predict."
+            )
     if given := names_of_given_models(models):
         warn(
             f"Model {listed(given)} is not fitted again, and folds can test rows with which it was "
@@ -740,16 +745,6 @@ def check_training_columns(
 def _used_groups(recipe: Recipe) -> bool:
     """Whether a model was learned from groups of rows."""
     return recipe.rows is not None and 0 < recipe.rows.cases < recipe.rows.given
-
-
-def _warn_of_divided_groups(models: Mapping[Hashable, Model]) -> None:
-    """Warn if a model was learned from groups of rows, which folds would divide."""
-    divided = [name for name, model in models.items() if _used_groups(check_recipe(model))]
-    if divided:
-        warn(
-            f"Model {listed(divided)} was learned from groups of rows, and folds of single rows "
-            "can test a group with which it was learned. Pass groups to cv or cv_predict."
-        )
 
 
 def names_of_given_models(models: Mapping[Hashable, Model]) -> list[Hashable]:

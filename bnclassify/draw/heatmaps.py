@@ -100,7 +100,14 @@ def plot_cpt(
     axes = prepare_axes(ax, height, width)
     unseen = np.zeros(shares.shape, dtype=bool)
     if dataset is not None:
-        unseen = _unseen_cells(x, layout, dataset)
+        data = encode_for_model(x, dataset, layout.family, "dataset")
+        levels = tuple([values(x)[member] for member in layout.family])
+        family_data = Dataset(
+            Schema(layout.family, levels), codes_by_levels(data, layout.family, levels), data.index
+        )
+        counts: Array = contingency_table(family_data, range(len(layout.family)))
+        absent: Mask = counts.sum(axis=0) == 0
+        unseen = layout.arranged_cells(np.broadcast_to(absent, counts.shape))
     texts = list(map(probability_text, shares.ravel()))
     if interval is not None:
         bounded = cpt(x, variable, interval=interval)
@@ -187,18 +194,6 @@ def _most_compact_layout(family: Family, levels: Levels, bounded: bool = False) 
     most_down = max(len(family) - 2, 0)
     layouts = [_HeatMapLayout(family, levels, down, bounded) for down in range(most_down, -1, -1)]
     return min(layouts, key=lambda layout: max(layout.size_in_inches))
-
-
-def _unseen_cells(x: Model, layout: _HeatMapLayout, dataset: InFull) -> Mask:
-    """Return for each cell of the picture whether its configuration of parents is unobserved."""
-    data = encode_for_model(x, dataset, layout.family, "dataset")
-    levels = tuple([values(x)[member] for member in layout.family])
-    family_data = Dataset(
-        Schema(layout.family, levels), codes_by_levels(data, layout.family, levels), data.index
-    )
-    counts: Array = contingency_table(family_data, range(len(layout.family)))
-    absent: Mask = counts.sum(axis=0) == 0
-    return layout.arranged_cells(np.broadcast_to(absent, counts.shape))
 
 
 def _write_block_labels(axes: Axes, layout: _HeatMapLayout) -> None:

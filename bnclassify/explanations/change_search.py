@@ -263,7 +263,16 @@ def smallest_changes(
     """Return the best of the smallest sets of changes that lead to the target, with posteriors."""
     with one_thread, progress_bar(None, by_steps=True, desc="counterfactual", unit=" blocks"):
         for size in range(1, min(most, len(changes.moves_by_feature)) + 1):
-            _check_number_of_change_sets(changes, size)
+            if changes.changeable_scopes is not None:
+                scopes = changes.scopes_of_interactions(size)
+                _check_number_of_terms(changes, changes.n_joint_changes_of_scopes(scopes), size)
+            elif not changes.changes_in_additive_formulas:
+                # Of features with 2, 3 and 4 moves, (1 + 2z)(1 + 3z)(1 + 4z) has 26 sets of two
+                # at z².
+                polynomials = [[1, len(moves)] for moves in changes.moves_by_feature.values()]
+                _check_number_of_terms(
+                    changes, reduce(np.convolve, polynomials, np.ones(1))[size], size
+                )
             sets = SetSearch(changes, size, alternatives).sets_by_descending_value()
             if len(sets):
                 logs = log_normalize(changes.log_joint_after(sets))[:, changes.target]
@@ -271,17 +280,6 @@ def smallest_changes(
                 found = [[changes.moves[move] for move in positions] for positions in sets]
                 return list(zip(found, posteriors, strict=True))
     return []
-
-
-def _check_number_of_change_sets(changes: Changes, size: int) -> None:
-    """Raise a ValueError if too many sets have to be tried before or without a bound."""
-    if changes.changeable_scopes is not None:
-        scopes = changes.scopes_of_interactions(size)
-        _check_number_of_terms(changes, changes.n_joint_changes_of_scopes(scopes), size)
-    elif not changes.changes_in_additive_formulas:
-        # Of features with 2, 3 and 4 moves, (1 + 2z)(1 + 3z)(1 + 4z) has 26 sets of two at z².
-        polynomials = [[1, len(moves)] for moves in changes.moves_by_feature.values()]
-        _check_number_of_terms(changes, reduce(np.convolve, polynomials, np.ones(1))[size], size)
 
 
 def _check_number_of_terms(changes: Changes, rows: float, size: int) -> None:

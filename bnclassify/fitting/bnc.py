@@ -260,7 +260,13 @@ def bnc(
             )
         numeric = numeric_columns_of(numbers)
         if numeric:
-            _check_accepts_numbers(learner, numbers, discretize)
+            if discretize not in (None, "auto"):
+                raise ValueError(
+                    "numbers must be None if discretize is given. Use only one of the two."
+                )
+            check_learner_is_able(
+                learner, accepts_numbers, "numbers must be None", numbers, "learn from numbers"
+            )
         if groups is not None:
             read = partial(_read_with_numbers, class_var=class_var, numeric=numeric)
             data = with_groups_as_cases(data, groups, (class_var,), read)
@@ -366,17 +372,6 @@ def _has_prior(lp_args: Mapping[str, Any]) -> bool:
     if chosen:
         find_prior(**{name: lp_args.get(name) for name in PRIORS})
     return chosen
-
-
-def _check_accepts_numbers(
-    learner: Callable[..., Model], numbers: Numbers, discretize: object
-) -> None:
-    """Raise an error unless a learner can keep columns as numbers, and nothing cuts them."""
-    if discretize not in (None, "auto"):
-        raise ValueError("numbers must be None if discretize is given. Use only one of the two.")
-    check_learner_is_able(
-        learner, accepts_numbers, "numbers must be None", numbers, "learn from numbers"
-    )
 
 
 def _read_with_numbers(rows: Opened[Dataset], class_var: Hashable, numeric: Numeric) -> Dataset:

@@ -187,16 +187,11 @@ def relearn_raw(
     **preparing: Any,
 ) -> Model:
     """Learn a structure from raw data like `bnc`, including the preparation of the data."""
-    function = _learner_in_recipe(learner)
+    named = RECORDS.get(learner, learner) if isinstance(learner, str) else learner
+    function = find_learner(named, "learner")
     return _structure_from_raw(class_var, dataset, function, dag_args, Preparing(**preparing), rng)[
         0
     ]
-
-
-def _learner_in_recipe(learner: str | Callable[..., Model]) -> Callable[..., Model]:
-    """Return the learner of a recipe, which files name."""
-    named = RECORDS.get(learner, learner) if isinstance(learner, str) else learner
-    return find_learner(named, "learner")
 
 
 def _learner_step(learner: Callable[..., Model], options: Mapping[str, Any]) -> Step:

@@ -135,7 +135,13 @@ def compare(
     tests = pd.DataFrame(verdicts, index=pairs, columns=columns)
     tests.insert(0, "difference", [float(d.mean()) for d in differences])
     if test != "bayes_t":
-        _insert_holm_p_values(tests)
+        tests.insert(4, "p_holm", holm_adjusted(tests["p"].to_numpy()).ravel())
+        constant = tests.index[tests["p"].isna()]
+        if len(constant):
+            warn(
+                "The statistic is undefined if the difference is the same in all folds: "
+                f"{listed([f'{first} and {second}' for first, second in constant])}."
+            )
     return tests.rename_axis(columns=test if name is None else f"{test} of {name}")
 
 
@@ -149,17 +155,6 @@ def _warn_of_given_models(results: object, frame: pd.DataFrame) -> None:
         warn(
             f"Model {listed(found)} was not fitted again, and folds can have tested rows with "
             "which it was made, so its results can be too good. Compare it on other rows."
-        )
-
-
-def _insert_holm_p_values(tests: pd.DataFrame) -> None:
-    """Add p-values adjusted for the number of pairs; warn of tests that are not defined."""
-    tests.insert(4, "p_holm", holm_adjusted(tests["p"].to_numpy()).ravel())
-    constant = tests.index[tests["p"].isna()]
-    if len(constant):
-        warn(
-            "The statistic is undefined if the difference is the same in all folds: "
-            f"{listed([f'{first} and {second}' for first, second in constant])}."
         )
 
 
