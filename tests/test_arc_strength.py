@@ -243,23 +243,6 @@ def test_models_of_raw_data_and_weighted_models() -> None:
     assert bn.arc_strength(weighted, raw, replicates=2, rng=0)["strength"].between(0, 1).all()
 
 
-def test_bad_arguments_of_strengths(car: pd.DataFrame) -> None:
-    x = bn.tan_cl("class", car)
-    bound = bn.tan_cl("class", car, score="bde", required=[("doors", "safety")])
-    for other in (x, bound):
-        with pytest.raises(ValueError, match=r"x must be learned by tan_cl\(..., score='bde'\) .* without"):
-            bn.arc_strength(other, car, method="exact")
-
-
-def test_bad_arguments_of_averages(car: pd.DataFrame) -> None:
-    strength = bn.arc_strength([bn.tan_cl("class", car)])
-    for function in (partial(bn.averaged_network, class_var="class"), bn.plot_strength):
-        with pytest.raises(ValueError, match=r"threshold must be .* of at least 0 and of at most 1; got 1.5"):
-            function(strength, threshold=1.5)
-        with pytest.raises(TypeError, match="strength must be a result of arc_strength"):
-            function(car)
-
-
 # Distances
 
 

@@ -124,28 +124,3 @@ def test_quantile_bins_have_equal_numbers_of_rows() -> None:
     tied = pd.DataFrame({"no": [0.5] * 9 + [0.1], "yes": [0.5] * 9 + [0.9]})
     axes = bn.plot_calibration(tied, actual.head(10), bins=5, strategy="quantile", target="yes")
     assert len(np.asarray(axes.collections[0].get_offsets())) == 2
-
-
-def test_bad_arguments() -> None:
-    posteriors, actual = made(4, 20)
-    for function in (bn.calibration, bn.plot_calibration):
-        with pytest.raises(ValueError, match="strategy must be one of 'width', 'quantile'; got 'equal'"):
-            function(posteriors, actual, strategy="equal")
-        with pytest.raises(ValueError, match="bins must be a whole number from 1 to"):
-            function(posteriors, actual, bins=0)
-        with pytest.raises(ValueError, match="posteriors must be probabilities that sum to 1"):
-            function(posteriors * 2, actual)
-
-
-def test_tables_in_place_of_labels(car: pd.DataFrame) -> None:
-    data = bn.encode(car)
-    x = bn.lp(bn.nb("class", data), data, smooth=1)
-    p, labels = bn.predict(x, data, prob=True), bn.predict(x, data)
-    for measure in (bn.calibration, bn.plot_calibration):
-        with pytest.raises(TypeError, match=r"actual must be labels; got Dataset, a table\. Pass the column"):
-            measure(p, data)
-        with pytest.raises(TypeError, match=r"actual must be labels; got DataFrame\. Pass its column"):
-            measure(p, car)
-    for agreement in (bn.accuracy, bn.confusion):
-        with pytest.raises(TypeError, match=r"actual must be labels; got Dataset, a table\. Pass the column"):
-            agreement(labels, data)

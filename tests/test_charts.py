@@ -432,11 +432,6 @@ def test_cv_shows_folds_and_means() -> None:
     assert ax.get_title("left") == "Cross-validation, 10 folds"
     assert {f"{mean:.3f}" for mean in table.mean()} <= {text.get_text() for text in ax.texts}
     check_readable(bn.plot_cv(table.iloc[:1, :1]))
-    with pytest.raises(TypeError, match=r"results must be a result of cv\(..., mean=False\); got "):
-        bn.plot_cv(table.mean())
-    for wrong in (table.iloc[:0], table.astype(str)):
-        with pytest.raises(TypeError, match="results must be numbers with one row per fold"):
-            bn.plot_cv(wrong)
 
 
 @pytest.fixture(scope="module")

@@ -272,12 +272,6 @@ def test_models_are_learned_again_as_they_were(car: pd.DataFrame) -> None:
         assert bn.cv(bn.bnc(name, "class", car, smooth=1), car, k=2, rng=0) > 0.7
 
 
-def test_what_else_is_refused(voting: pd.DataFrame) -> None:
-    for refuse in (bn.hc, bn.ban):
-        with pytest.raises(ValueError, match=r"missing values in .* Exclude incomplete rows"):
-            refuse("Class", voting)
-
-
 def frame_of(**columns: str) -> pd.DataFrame:
     return pd.DataFrame({name: list(text) for name, text in columns.items()})
 

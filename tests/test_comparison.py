@@ -322,10 +322,3 @@ def test_bad_tables(case: str) -> None:
         bn.compare(frame, train_size=9, test_size=1)
     with pytest.raises(error, match=f"table must .*{message}"):
         bn.compare_ranks(frame)
-
-
-def test_bad_arguments() -> None:
-    frame = pd.DataFrame({"a": [0.5, 0.7], "b": [0.6, 0.5]})
-    for alpha, error in {0: ValueError, 1: ValueError, "a": TypeError}.items():
-        with pytest.raises(error, match="alpha must be a finite number greater than 0 and less than 1; got"):
-            bn.compare_ranks(frame, alpha=alpha)

@@ -231,9 +231,6 @@ def test_without_a_joint_distribution_much_is_refused(car: pd.DataFrame, tmp_pat
     for name, ask in refused.items():
         with pytest.raises(TypeError, match=rf"{name}: a dependency network \(DN\) has no joint .* with ban"):
             ask()
-    for method in ({"wanbia": True}, {"awnb_trees": 3}):
-        with pytest.raises(TypeError, match="got a dependency network"):
-            bn.lp(structure, car, smooth=1, **method)
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.1])

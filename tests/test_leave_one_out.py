@@ -516,16 +516,6 @@ def test_learning_again_starts_from_the_structure(car: pd.DataFrame) -> None:
         pd.testing.assert_frame_equal(bn.predict(again, car, prob=True), bn.predict(plain, car, prob=True))
 
 
-def test_what_leave_one_out_does_not_take(car: pd.DataFrame) -> None:
-    x = bn.nb("class", car)
-    for amount in (0, -1.0, np.inf):
-        with pytest.raises(ValueError, match="backoff must be a finite number"):
-            bn.lp(x, car, backoff=amount)
-    for how in (None, "parents", "power"):
-        with pytest.raises(ValueError, match="held_out must be 'weights' with held_out_args; got"):
-            bn.lp(x, car, smooth=1, held_out=how, held_out_args={"parents": True})
-
-
 def test_subsets_of_rows_count_all_equal_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pd.DataFrame({"a": ["x"] * 90 + ["y"] * 6 + ["z"] * 4, "y": ["p"] * 90 + ["p", "q"] * 5})
     data = bn.encode(frame)

@@ -83,17 +83,6 @@ def test_missing_levels_are_learned_in_each_training_set() -> None:
     assert bn.cv(x, frame, folds=folds) == pytest.approx(np.mean(expected))
 
 
-def test_what_cannot_have_a_missing_level_is_told() -> None:
-    frame = flights()
-    for levels, error, message in (
-        (["tale"], KeyError, "missing_level"),
-        (["cancelled"], ValueError, "missing_level"),
-        ("tail", TypeError, "missing_level"),
-    ):
-        with pytest.raises(error, match=message):
-            bn.bnc("nb", "cancelled", frame, discretize="mdlp", smooth=1, missing_level=levels)
-
-
 @pytest.mark.parametrize(
     "kind", ["text", "category", "declared category", "parts", "no value missing", "class"]
 )

@@ -592,13 +592,6 @@ def test_what_is_no_list_of_frames(car: pd.DataFrame, data: Any, match: str) -> 
             verb(data)
 
 
-def test_what_of_dask_is_no_frame(car: pd.DataFrame) -> None:
-    delayed = pytest.importorskip("dask.delayed").delayed
-    for late in (delayed(car), delayed(bn.load_car)()):
-        with pytest.raises(TypeError, match=r"got Delayed.*\. Call its compute\(\)"):
-            bn.bnc("nb", "class", late, smooth=1)
-
-
 def test_the_first_frame_tells_the_columns(car: pd.DataFrame) -> None:
     more = [car.iloc[:900], car.iloc[900:].assign(other="a")]
     same_model(*(bn.bnc("tan_cl", "class", data, smooth=1) for data in (more, car)))

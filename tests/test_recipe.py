@@ -327,12 +327,6 @@ def test_cross_validation_and_scikit_learn() -> None:
     )
 
 
-def test_wrong_arguments(car: pd.DataFrame) -> None:
-    for args in ({"terms": ["slopes"]}, {"folds": 5}, {"blend": True}):
-        with pytest.raises(ValueError, match=r"each key of held_out_args must be .*'parents'"):
-            bn.lp(bn.nb("class", car), car, smooth=1, held_out="weights", held_out_args=args)
-
-
 def test_tables_that_are_written_later_give_the_same_to_the_last_bit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -43,21 +43,6 @@ def test_records_as_a_frame_keep_large_integers() -> None:
     assert frame["id"].tolist() == [BIG + 1, pd.NA]
 
 
-def test_an_empty_record_is_named_by_its_number() -> None:
-    data = pd.DataFrame({"a": ["p", "q"] * 10, "y": ["u", "v"] * 10})
-    x = bn.bnc("nb", "y", data, smooth=1)
-    for records, place in (
-        ([{}, {"a": "p"}], r"newdata\[0\]"),
-        ([{"a": "p"}, {"a": None}, {}], r"newdata\[2\]"),
-    ):
-        with pytest.raises(
-            KeyError, match=f"{place} must have a value of at least one variable of the model"
-        ):
-            bn.predict(x, records)
-    with pytest.raises(KeyError, match="newdata must have a value"):
-        bn.predict(x, {})
-
-
 @pytest.mark.parametrize("values", [(0.1, 0.2), (0.1, 0.2, 0.3), (1, 2, 3)])
 @pytest.mark.parametrize(
     "options", [{}, {"pairs": 0}, {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"}]

@@ -470,27 +470,3 @@ def test_tables_are_not_written_out_if_they_have_too_many_cells(monkeypatch: pyt
     message = rf"got {sum(sizes):,}, of which {max(sizes):,} are for .*\. Use a single"
     with pytest.raises(ValueError, match=message):
         bn.to_sql(x, table="t")
-
-
-@pytest.mark.filterwarnings("ignore:'doors'. labels that differ only in punctuation")
-def test_names_that_do_not_do() -> None:
-    car = bn.load_car()
-    model = bn.lp(bn.nb("class", car), car, smooth=1)
-    for table in ("", [], ("a", "")):
-        with pytest.raises(ValueError, match=r"^table must be the name of a table"):
-            bn.to_sql(model, table=table)
-    with pytest.raises(TypeError, match=r"^table must be"):
-        bn.to_sql(model, table=3)  # type: ignore[arg-type]
-    for key in (3, [3], [""]):
-        with pytest.raises(TypeError, match=r"^key must be"):
-            bn.to_sql(model, table="t", key=key)  # type: ignore[arg-type]
-    for key in ("Predicted", "prob_ACC", ["id", "ID"]):
-        with pytest.raises(ValueError, match=r"must have distinct names of at most 63 bytes in the result"):
-            bn.to_sql(model, table="t", key=key)
-    alike = car.rename(columns={"doors": "Safety"})
-    with pytest.raises(ValueError, match=r"must have distinct names of features; got 'safety' twice"):
-        bn.to_sql(bn.lp(bn.nb("class", alike), alike, smooth=1), table="t")
-    labels = pd.Categorical(car["doors"].tolist(), categories=[*car["doors"].cat.categories, 2])
-    same = car.assign(doors=labels)
-    with pytest.raises(ValueError, match=r"must have levels that differ as text; got '2' twice in 'doors'"):
-        bn.to_sql(bn.lp(bn.nb("class", same), same, smooth=1), table="t")

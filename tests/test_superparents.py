@@ -450,9 +450,6 @@ def test_what_has_no_joint_distribution_is_refused(car: pd.DataFrame) -> None:
     for score in (bn.loglik, bn.AIC, bn.BIC):
         with pytest.raises(TypeError, match=rf"{score.__name__}: .* not define a joint distribution"):
             score(x, car)
-    for method in ({"wanbia": True}, {"awnb_trees": 5}, {"manb_prior": 0.5}):
-        with pytest.raises(TypeError, match="is defined for a single"):
-            bn.lp(structure, car, smooth=1, **method)
 
 
 def test_a_level_as_frequent_as_min_count_is_not_rare_in_the_formula() -> None:

@@ -220,16 +220,6 @@ def test_bad_arguments(car: pd.DataFrame) -> None:
             bn.cpt(x, "safety", interval=interval)
         with pytest.raises(ValueError, match="interval must be"):
             bn.query(x, "safety", interval=interval)
-    for options in ({}, {"prob": True, "joint": True}):
-        with pytest.raises(
-            (ValueError, TypeError), match=r"interval must be None unless|joint must be False"
-        ):
-            bn.predict(x, car.head(1), interval=0.9, **options)
-    for draws in (0, 2.5, 10**9):
-        with pytest.raises((ValueError, TypeError), match="draws must be a whole number from 1 to"):
-            bn.predict(x, car.head(1), prob=True, interval=0.9, draws=draws)
-        with pytest.raises((ValueError, TypeError), match="draws must be a whole number from 1 to"):
-            bn.query(x, "safety", interval=0.9, draws=draws)
 
 
 @pytest.mark.slow

@@ -383,14 +383,6 @@ def test_numbers_with_weights_are_encoded_and_have_to_be_discretized() -> None:
     assert 0 <= bn.cv(x, data, k=2, rng=0) <= 1
 
 
-def test_no_fold_is_learned_from_rows_that_do_not_count(car: pd.DataFrame) -> None:
-    x = bn.bnc("nb", "class", car, smooth=1)
-    nothing = bn.encode(car, weights=np.zeros(len(car)))
-    for judge in (bn.cv, bn.cv_predict):
-        with pytest.raises(ValueError, match="all weights are 0"):
-            judge(x, nothing, k=3, rng=0)
-
-
 def test_weights_with_an_infinite_sum_are_refused() -> None:
     frame = pd.DataFrame({"a": list("xyxyxyxyxx"), "c": list("uvuvuvuvuv")})
     message = "weights must have a finite sum; got weights up to 1e\\+308"

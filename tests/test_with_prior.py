@@ -114,13 +114,6 @@ def test_joint_distributions_have_the_proportions(name: str) -> None:
     assert x.discretizer is not None or gained == pytest.approx(ratio[CODED["claim"]].sum())
 
 
-def test_tables_of_a_class_with_parents_do_not_contain_the_proportions() -> None:
-    x = bn.with_prior(MODELS["class with a parent"], Q)
-    for function in (lambda: bn.cpt(x, "claim"), lambda: bn.to_pgmpy(x), lambda: bn.write_bif(x, "x.bif")):
-        with pytest.raises(TypeError, match="requires tables that contain the class proportions"):
-            function()
-
-
 @pytest.mark.parametrize("name", ["nb", "class with a parent", "aode", "ensemble"])
 def test_more_rows_and_refits_keep_the_proportions(name: str) -> None:
     x, y = MODELS[name], bn.with_prior(MODELS[name], Q)
