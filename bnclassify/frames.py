@@ -1221,12 +1221,7 @@ def read_training(
         return prepared
     if wanted is None and warns:
         warn_of_columns(data, targets[0] if len(targets) == 1 else None)
-    kept = data if len(targets) > 1 else data.rows_with_known(targets[0])
-    unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
-    check_rows_remain(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
-    with_unknown = None if kept is data else data
-    content = {field.name: getattr(kept, field.name) for field in fields(Dataset)}
-    return TrainingData(**content, targets=targets, order=order, with_unknown=with_unknown)
+    return _rows_with_targets(data, targets, order, warns)
 
 
 def prepare_training_rows(
@@ -1276,6 +1271,18 @@ def with_features(data: Trained, features: Sequence[Hashable]) -> Trained:
     check_columns(features, data.columns, "features")
     order = tuple(filter(set(names).__contains__, data.order))
     return replace(data.select(names), order=order)
+
+
+def _rows_with_targets(
+    data: Dataset, targets: tuple[Hashable, ...], order: tuple[Hashable, ...], warns: bool
+) -> TrainingData:
+    """Drop the rows that lack the only target, and raise if no rows remain."""
+    kept = data if len(targets) > 1 else data.rows_with_known(targets[0])
+    unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
+    check_rows_remain(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
+    with_unknown = None if kept is data else data
+    content = {field.name: getattr(kept, field.name) for field in fields(Dataset)}
+    return TrainingData(**content, targets=targets, order=order, with_unknown=with_unknown)
 
 
 def check_rows_remain(
