@@ -146,7 +146,7 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     chosen = possible if variances.all.get("pair") else []
     if len(chosen) > variances.number:
         alone = Regression(_single_terms(rows, variances.alone, variances.factors), *own)
-        some, scores = rows.some(_RANKED_ROWS), alone.scores(alone.fit(tolerance=1.0))
+        some, scores = rows.some(_RANKED_ROWS), alone.scores(alone.fit(tolerance=1e-4))
         residuals = np.eye(len(rows.labels))[rows.classes[some]] - np.exp(scores[some])
         ranked = rows.rank_pairs(some, rows.weights[some][:, None] * residuals)
         chosen = ranked[: variances.number]
