@@ -46,6 +46,7 @@ _TABLE_NUMBERS = 2**19  # maximum number of such rows times classes
 _LEAST_EFFECT = 0.003  # mean effect of a pair, in nats, below which it is left out
 _DIGITS = 6  # of effects, so that files and pages are small
 _MOMENT_ROWS = 10_000  # rows from which the moments of effects are computed
+_MOMENT_NUMBERS = 2**23  # maximum number of such rows times effects and classes
 
 
 @record
@@ -336,7 +337,8 @@ def _smoothed(mass: Array, size: float) -> Array:
 
 def _moments(rows: Rows, tables: Sequence[Array], pairs: Sequence[PairEffects]) -> UnknownEffects:
     """Return the means and covariances of effects in at most 10,000 rows, for unknown values."""
-    some = rows.some(_MOMENT_ROWS)
+    n_effects = max((len(tables) + len(pairs)) * len(rows.labels), 1)
+    some = rows.some(min(_MOMENT_ROWS, max(_MOMENT_NUMBERS // n_effects, 1)))
     groups: Codes = np.array([f.groups[some] for f in rows.features]).reshape(
         len(tables), len(some)
     )

@@ -166,10 +166,10 @@ class Regression:
         """Return the weights with the largest penalized likelihood, (weights, classes − 1).
 
         L-BFGS, whose first guess of the inverse curvature is that of one
-        curvature for all classes. Scores are linear in a step, so that its
-        length is found without the design. It ends if the slope times the step,
-        twice the distance from the maximum, is below ``tolerance`` nats per row,
-        of the training rows and 100 others.
+        curvature per class. Scores are linear in a step, so that its length is
+        found without the design. It ends if the slope times the step, twice the
+        distance from the maximum, is below ``tolerance`` nats per row, of the
+        training rows and 100 others.
         """
         contrasts = self.class_contrasts
         weights = np.zeros((int(self._ends[-1]), contrasts.shape[1]))
@@ -187,7 +187,7 @@ class Regression:
                 bend = new_slope - slope
                 past.append((step, bend, float((step * bend).sum())))
             slope = new_slope
-            if turn in (0, 10):
+            if turn in (0, 4, 10):
                 precondition = self._preconditioner(posteriors.T)
             direction = -_inverse_curvature_times(slope, past, precondition)
             gain = -float((slope * direction).sum())
@@ -356,23 +356,34 @@ class Regression:
         return total
 
     def _preconditioner(self, posteriors: Array) -> Callable[[Array], Array]:
-        """Return a function that solves (Xᵀ D X + Λ) z = r, with one curvature D for all classes.
+        """Return a function that solves (Xᵀ D X + Λ) z = r, with a curvature D for each class.
 
-        X has the rows of the base, scaled, and D their share of the curvature of
-        all rows: z = Λ⁻¹ (r − Xᵀ (D⁻¹ + X Λ⁻¹ Xᵀ)⁻¹ X Λ⁻¹ r).
+        X has the rows of the base whose curvature is largest, scaled, and D
+        their share of the curvature of all rows: z = Λ⁻¹ (r − Xᵀ (D⁻¹ + X Λ⁻¹
+        Xᵀ)⁻¹ X Λ⁻¹ r). Two classes have equal curvatures: their contrast has one.
         """
-        from scipy.linalg import cho_factor, cho_solve  # slow to import
+        from scipy.linalg.lapack import dpotrf, dpotrs  # slow to import
 
-        system: Any = self._kernel.copy()
-        system[np.diag_indices(len(system))] += 1 / self._of_base_rows(self._curvatures(posteriors))
-        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-
-        scales = self._scaled[1]
+        n = posteriors.shape[1]
+        contrasts = self.class_contrasts if n > 2 else np.ones((1, 1))
+        most, scales, factors = int(len(self.base) * (2 / n) ** 0.5), self._scaled[1], list[Any]()
+        for p in posteriors.T[: len(contrasts)]:
+            d = np.maximum(n / (n - 1) * p * (1 - p), _LEAST_CURVATURE / n) * self.weights
+            rows = np.argsort(-d[self.base], kind="stable")[:most]
+            own = d[self.base[rows]]
+            root = np.sqrt(own * (self._share_of_base * float(d.sum()) / float(own.sum())))[:, None]
+            system = root * self._kernel[np.ix_(rows, rows)] * root.T
+            system[np.diag_indices(len(rows))] += 1
+            factors.append((rows, root, dpotrf(system, lower=1, overwrite_a=1)[0]))
 
         def solve(r: Array) -> Array:
             found = scales * r / self._precisions
-            inner = cho_solve(factor, self._of_base.changes(found), check_finite=False)
-            return scales * (found - self._of_base.slopes(inner) / self._precisions)
+            changes = self._of_base.changes(found) @ contrasts.T
+            inner = np.zeros(changes.shape)
+            for c, (rows, root, factor) in enumerate(factors):
+                right = root * changes[rows, c, None]
+                inner[rows, c] = (root * dpotrs(factor, right, lower=1)[0]).ravel()
+            return scales * (found - self._of_base.slopes(inner @ contrasts) / self._precisions)
 
         return solve
 
