@@ -220,14 +220,14 @@ def _within(sizes: Sequence[int], most: float) -> list[int]:
 def _single_terms(
     rows: Rows, variances: dict[str, float], factors: dict[tuple[str, int], float]
 ) -> list[Term]:
-    """Return the terms of single effects: of each feature, its line and its smooth contrasts."""
+    """Return the terms of single effects, of contrasts times the root of their variance."""
     terms = []
     for i, feature in enumerate(rows.features):
+        of_types = [np.zeros((len(feature.mass), 0))]
         for name in ("line", "smooth"):
-            contrasts = getattr(feature, name)
-            if contrasts.shape[1]:
-                variance = max(variances[name] * factors[name, i], 1e-6)
-                terms.append(Term((feature.groups,), (contrasts,), 1 / variance))
+            variance = max(variances.get(name, 0.0) * factors.get((name, i), 1.0), 1e-6)
+            of_types.append(getattr(feature, name) * np.sqrt(variance))
+        terms.append(Term((feature.groups,), (np.hstack(of_types),), 1.0))
     return terms
 
 
@@ -258,13 +258,7 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
     """Return the tables of a regression as a model."""
     rows, regression, features = fitted.rows, fitted.regression, [*fitted.rows.features]
     of_terms = iter([t @ regression.class_contrasts.T for t in regression.tables(fitted.weights)])
-    tables, pairs = list[Array](), list[PairEffects]()
-    for feature in features:
-        table = np.zeros((len(feature.mass), len(rows.labels)))
-        for contrasts in (feature.line, feature.smooth):
-            if contrasts.shape[1]:
-                table += next(of_terms)
-        tables.append(table)
+    tables, pairs = [next(of_terms) for _ in features], list[PairEffects]()
     of_pairs: dict[Pair, tuple[list[Positions], Array]] = {}
     for pair in fitted.pairs:
         first, second = fitted.sides[pair]

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..tools.arrays import Array, Positions, log_normalize, slices
 from ..tools.immutable import cached_property
-from .variances import sum_of_products
+from .variances import posteriors_of, sum_of_products
 
 _ROWS = 2**13  # rows whose cells are looked up at once
 _LEAST_CURVATURE = 1e-4
@@ -35,7 +35,7 @@ class Term(NamedTuple):
 
     Of each side, ``groups`` has the group of each row, and ``contrasts`` are
     (groups, k). The weights are those of the products of contrasts of both
-    sides. ``precision`` is one over the prior variance of the weights.
+    sides. ``precision`` is one over their prior variance.
     """
 
     groups: tuple[Positions, ...]
@@ -73,13 +73,11 @@ class Term(NamedTuple):
 
 def _along_sides(matrices: Sequence[Array], values: Array) -> Array:
     """Return the Kronecker product of one or two matrices, times values."""
-    first, n = matrices[0], values.shape[1]
-    others = len(values) // first.shape[1]
-    values = first @ values.reshape(first.shape[1], others * n)
-    if len(matrices) == 2:
-        values = matrices[1] @ values.reshape(len(first), others, n)
-        others = len(matrices[1])
-    return values.reshape(len(first) * others, n)
+    if len(matrices) == 1:
+        return np.asarray(matrices[0] @ values)
+    (first, second), n = matrices, values.shape[1]
+    values = first @ values.reshape(first.shape[1], second.shape[1] * n)
+    return np.asarray(second @ values.reshape(len(first), second.shape[1], n)).reshape(-1, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +175,7 @@ class Regression:
             return weights
         tolerance *= 100 + float(self.weights.sum())
         scores = np.repeat(self.constant[:, None], len(self.classes), axis=1)  # (classes, rows)
-        posteriors = _posteriors(scores)
+        posteriors = posteriors_of(scores, axis=0)
         step = slope = np.zeros(weights.shape)
         past = deque[tuple[Array, Array, float]](maxlen=_MEMORY)  # steps, bends, their products
         for turn in range(_MOST_STEPS):
@@ -219,7 +217,7 @@ class Regression:
         expected = (posteriors * along).sum(axis=0) @ self.weights
         low, below, high, above, t = 0.0, -gain, np.inf, np.inf, 1.0
         for _ in range(20):
-            posteriors = _posteriors(scores + t * along)
+            posteriors = posteriors_of(scores + t * along, axis=0)
             rise = (posteriors * along).sum(axis=0) @ self.weights - expected
             now = float(rise) + t * bend_of_prior - gain
             if abs(now) <= 0.3 * gain:
@@ -427,14 +425,6 @@ class Regression:
         residuals = of_rows.copy()
         residuals[np.arange(len(rows)), self.classes[rows]] -= 1
         return np.asarray(np.log(np.maximum(of_rows, 1e-300)) + residuals * change[:, None])
-
-
-def _posteriors(scores: Array) -> Array:
-    """Return the posteriors of finite scores, (classes, rows)."""
-    found = scores - scores.max(axis=0)
-    np.exp(found, out=found)
-    found /= found.sum(axis=0)
-    return np.asarray(found)
 
 
 def _inverse_curvature_times(
