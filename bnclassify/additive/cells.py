@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tools.arrays import Array, Positions, softmax
+from ..tools.arrays import Array, Codes, Positions, softmax
 from .contrasts import COSINES, Feature
 
 _FEWEST = 4  # values of the larger side of a pair; with fewer, contrasts have all cells
@@ -31,7 +31,7 @@ class Cells(NamedTuple):
     """Exact values or groups of features: the cell of each row, and effects, (cells, classes)."""
 
     features: tuple[int, ...]
-    cells: Positions
+    cells: Codes
     size: int
     is_exact: bool = True
     effects: Any = None

@@ -79,11 +79,14 @@ def fit_effects(
     data = _with_class_last(dataset.with_positive_weights(), x.class_var).select(x.variables)
     if isinstance(x, EffectTable):
         pairs = tuple([tuple([x.features[i] for i in pair.features]) for pair in x.pairs])
-    features = []
-    for name in x.features:
-        counts = missing_level if isinstance(missing_level, bool) else name in missing_level
-        features.append(read_feature(data, name, counts_missing=counts, min_count=min_count))
-    rows = Rows.from_data(data, features)
+    counts = missing_level if isinstance(missing_level, Sequence) else x.features * missing_level
+    rows = Rows.from_data(
+        data,
+        [
+            read_feature(data, f, counts_missing=f in counts, min_count=min_count)
+            for f in x.features
+        ],
+    )
     named: list[Pair] | None = None
     if not isinstance(pairs, str | int):
         kept = [pair for pair in pairs if set(pair) <= set(x.features)]
@@ -119,8 +122,8 @@ def _with_class_last(data: Dataset, class_var: Hashable) -> Dataset:
 class _Side(NamedTuple):
     """A feature in pairs: the coarser group of each of its groups and rows, and contrasts."""
 
-    groups: Positions
-    of_rows: Positions
+    groups: Codes
+    of_rows: Codes
     contrasts: Array
 
 
@@ -244,7 +247,7 @@ def _side(feature: Feature, most_groups: int, most_contrasts: int) -> _Side:
         groups = np.full(n, most_groups - 1)
         frequent = np.argsort(-known, kind="stable")[: most_groups - 1]
         groups[frequent] = np.arange(most_groups - 1)
-    groups = np.append(groups, groups.max(initial=0) + 1)
+    groups = np.append(groups, groups.max(initial=0) + 1).astype(np.int32)
     mass = np.bincount(groups, feature.mass)
     contrasts = np.zeros((len(mass), feature.contrasts.shape[1]))
     np.add.at(contrasts, groups, feature.mass[:, None] * feature.contrasts)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tools.arrays import Array, Positions, log_normalize, slices
+from ..tools.arrays import Array, Codes, Positions, log_normalize, slices
 from ..tools.immutable import cached_property
 from .variances import posteriors_of, sum_of_products
 
@@ -38,7 +38,7 @@ class Term(NamedTuple):
     sides. ``precision`` is one over their prior variance.
     """
 
-    groups: tuple[Positions, ...]
+    groups: tuple[Codes, ...]
     contrasts: tuple[Array, ...]
     precision: float
 
@@ -50,7 +50,7 @@ class Term(NamedTuple):
     def n_weights(self) -> int:
         return int(np.prod([z.shape[1] for z in self.contrasts]))
 
-    def cells(self, rows: Positions | slice) -> Positions:
+    def cells(self, rows: Positions | slice) -> Codes:
         """Return the cells of rows."""
         first, *others = [groups[rows] for groups in self.groups]
         return first if not others else first * len(self.contrasts[1]) + others[0]

@@ -285,7 +285,9 @@ class _Parts:
                 z = getattr(feature, name)
                 if z.shape[1]:
                     keys.append((name, i))
-                    own.append(z[feature.groups[rows.sample]])
+                    z = z[feature.groups[rows.sample]]
+                    # Of many contrasts, as those of names, fewer have the same products.
+                    own.append(z if z.shape[1] <= len(z) else np.linalg.qr(z.T)[1].T)
         owners = np.repeat(np.arange(len(keys)), [z.shape[1] for z in own[1:]])
         return cls(keys, np.hstack(own), owners)
 
@@ -426,13 +428,13 @@ def _fit_scores(
                 d = np.tanh(odds / 2) / odds
             root = np.sqrt(np.maximum(d.max(axis=1), _LEAST_CURVATURE))[:, None]
             system = root * kernel * root.T
-            system[np.diag_indices(len(kernel))] += 1
+            system.flat[:: len(kernel) + 1] += 1
             factor, _ = dpotrf(system, lower=1, overwrite_a=1)
         residuals = marks - p
         coefficients = root * dpotrs(factor, root * ahead + residuals / root, lower=1)[0]
         before, scores = scores, ahead + (residuals - coefficients) / root**2
         step = scores - before
-        if float(np.abs(step).mean()) < _CONVERGED:
+        if float(np.abs(step).sum()) < _CONVERGED * step.size:
             break
         ahead = scores + turn / (turn + 3) * step
     own = (marks * posteriors_of(constant + scores, axis=1)).sum(axis=1)
