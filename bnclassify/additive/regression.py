@@ -84,7 +84,7 @@ def _along_sides(matrices: Sequence[Array], values: Array) -> Array:
 class Regression:
     """The terms of the scores, the (rows,) classes and weights of rows, and a first constant.
 
-    ``base`` are the rows by which curvatures are approximated.
+    ``base`` are the rows by which curvatures are approximated, in an order by contents.
     """
 
     terms: Sequence[Term]
@@ -367,7 +367,7 @@ class Regression:
         most, scales, factors = int(len(self.base) * (2 / n) ** 0.5), self._scaled[1], list[Any]()
         for p in posteriors.T[: len(contrasts)]:
             d = np.maximum(n / (n - 1) * p * (1 - p), _LEAST_CURVATURE / n) * self.weights
-            rows = np.argsort(-d[self.base], kind="stable")[:most]
+            rows = np.argsort(-np.round(d[self.base] / d.max(), 9), kind="stable")[:most]
             own = d[self.base[rows]]
             root = np.sqrt(own * (self._share_of_base * float(d.sum()) / float(own.sum())))[:, None]
             system = root * self._kernel[np.ix_(rows, rows)] * root.T

@@ -54,8 +54,8 @@ class Rows:
         return cls(features, classes, data.levels[-1], weights, cases, shares, order, sample, folds)
 
     def some(self, most: int) -> Positions:
-        """Return at most so many rows, at equal distances in the order by contents."""
-        return np.sort(self.order[:: max(-(-len(self.order) // most), 1)])
+        """Return at most so many rows, in the order by contents, at equal distances."""
+        return self.order[:: max(-(-len(self.order) // most), 1)]
 
     @cached_property
     def candidates(self) -> list[int]:
