@@ -26,6 +26,7 @@ from .variances import posteriors_of, sum_of_products
 
 _ROWS = 2**13  # rows whose cells are looked up at once
 _LEAST_CURVATURE = 1e-4
+_PRECISION_OF_CONSTANT = 0.01
 _MEMORY = 20  # steps that L-BFGS remembers
 _MOST_STEPS = 500
 
@@ -35,7 +36,7 @@ class Term(NamedTuple):
 
     Of each side, ``groups`` has the group of each row, and ``contrasts`` are
     (groups, k). The weights are those of the products of contrasts of both
-    sides. ``precision`` is one over their prior variance.
+    sides. ``precision`` is one over their prior variance, of a feature 1.
     """
 
     groups: tuple[Codes, ...]
@@ -115,7 +116,7 @@ class Regression:
     def _precisions(self) -> Array:
         """λ of the constant, which is nearly free, and of all other weights, (weights, 1)."""
         return np.repeat(
-            [0.01, *[term.precision for term in self.terms]],
+            [_PRECISION_OF_CONSTANT, *[term.precision for term in self.terms]],
             [1, *[term.n_weights for term in self.terms]],
         )[:, None]
 
@@ -290,7 +291,7 @@ class Regression:
         of_pair = float(np.median(of_pairs)) if of_pairs else 1.0  # one, as pairs share sides
         found, terms, scales = dict[int, tuple[Array, Array]](), [], [np.ones(1)]
         for term in self.terms:
-            ratio = np.sqrt(rest / of_pair) if len(term.contrasts) == 2 else rest / term.precision
+            ratio = np.sqrt(rest / of_pair) if len(term.contrasts) == 2 else rest
             for groups, z in zip(term.groups, term.contrasts, strict=True):
                 if id(z) not in found:
                     squares = np.bincount(groups, self.weights, len(z)) @ z**2 / n
@@ -320,17 +321,10 @@ class Regression:
         That is the prior covariance of the scores of two rows.
         """
         mine, theirs = [
-            np.hstack(
-                [np.full((len(terms[0].groups[0]), 1), 10.0)]
-                + [
-                    np.sqrt(1 / t.precision) * t.contrasts[0][t.groups[0]]
-                    for t in terms
-                    if len(t.contrasts) == 1
-                ]
-            )
+            np.hstack([t.contrasts[0][t.groups[0]] for t in terms if len(t.contrasts) == 1])
             for terms in (self.terms, others)
         ]
-        total: Array = mine @ theirs.T
+        total: Array = 1 / _PRECISION_OF_CONSTANT + mine @ theirs.T
         sides, at = dict[int, tuple[Positions, Positions, Array]](), list[list[int]]()
         of_pairs = [
             (a, b) for a, b in zip(self.terms, others, strict=True) if len(a.contrasts) == 2
@@ -385,32 +379,24 @@ class Regression:
 
         return solve
 
-    def _of_base_rows(self, d: Array) -> Array:
-        """Return the curvatures of the rows of the base, which stand for all rows."""
-        own = d[self.base]
-        return np.asarray(own * (self._share_of_base * float(d.sum()) / float(own.sum())))
-
-    def _curvatures(self, posteriors: Array) -> Array:
-        """Return the curvature of rows along a difference of two scores, the mean over classes."""
-        d = (1 - (posteriors**2).sum(axis=1)) / (posteriors.shape[1] - 1)
-        return np.asarray(np.maximum(d, _LEAST_CURVATURE) * self.weights)
-
     def left_out_scores(self, weights: Array, rows: Positions) -> Array:
         """Return the scores of some rows, each without the row, by one step of Newton.
 
         With the leverage h = xᵀ (Xᵀ D X + Λ)⁻¹ x and the curvature d of a row,
-        its scores change by (p − y) h / (1 − d h). With the kernel K = L Lᵀ of
-        the base and the kernel k of a row with it, h = zᵀ (1 + Lᵀ D L)⁻¹ z, z =
-        L⁻¹ k.
+        the mean over classes, its scores change by (p − y) h / (1 − d h). With
+        the kernel K = L Lᵀ of the base and the kernel k of a row with it, h =
+        zᵀ (1 + Lᵀ D L)⁻¹ z, z = L⁻¹ k.
         """
         from scipy.linalg import solve_triangular  # slow to import
 
         posteriors = np.exp(self.scores(weights))
-        d = self._curvatures(posteriors)
+        d = (1 - (posteriors**2).sum(axis=1)) / (posteriors.shape[1] - 1)
+        d = np.maximum(d, _LEAST_CURVATURE) * self.weights
+        of_base = d[self.base] * (self._share_of_base * float(d.sum()) / float(d[self.base].sum()))
         kernel = self._kernel.copy()
         kernel[np.diag_indices(len(kernel))] += 1e-6 * kernel.trace() / len(kernel)
         lower = np.linalg.cholesky(kernel)
-        system = lower.T @ (self._of_base_rows(d)[:, None] * lower)
+        system = lower.T @ (of_base[:, None] * lower)
         system[np.diag_indices(len(system))] += 1
         inner = lower @ np.linalg.cholesky(system)  # K + K D K = inner innerᵀ
         leverages = np.empty(len(rows))

@@ -139,23 +139,26 @@ def _order_by_contents(
             if is_ordered:
                 mark += mass.cumsum()
             marks.append(np.sqrt(mark))
-        mixed = _sums(marks, [column[0] for column in columns]) + np.sqrt(2 + share)[classes]
+        mixed = (
+            _sums(len(color), marks, [column[0] for column in columns])
+            + np.sqrt(2 + share)[classes]
+        )
         color = np.unique(mixed * 1e4 % 1, return_inverse=True)[1].ravel()
     # Rows of one color can be exchanged, if all rows are: the order of levels decides for all.
     for i, f in enumerate(features):
         column = float(f.mass @ (np.bincount(f.groups, minlength=len(f.mass)) * marks[i]))
         marks[i] = np.sqrt(column + np.arange(len(f.mass)))
-    exchangeable = _sums(marks[: len(features)], [f.groups for f in features])
+    exchangeable = _sums(len(color), marks[: len(features)], [f.groups for f in features])
     # Rows of cases that can be exchanged have the same order in all colors.
     of_cases = color * 0 if cases is None else cases
     of_classes = np.argsort(np.argsort(share, kind="stable"))[classes]
     return np.lexsort((of_cases, exchangeable, color, of_classes))
 
 
-def _sums(marks: Sequence[Array], columns: Sequence[Codes]) -> Array:
-    """Return the sum of the marks of each row in all columns, in an order of their size."""
-    total = np.empty(len(columns[0]))
-    for rows in slices(len(total), most=2**16):
+def _sums(n: int, marks: Sequence[Array], columns: Sequence[Codes]) -> Array:
+    """Return the sum of the marks of each of n rows in all columns, in an order of their size."""
+    total = np.empty(n)
+    for rows in slices(n, most=2**16):
         of_rows = [mark[groups[rows]] for mark, groups in zip(marks, columns, strict=True)]
         total[rows] = np.sort(of_rows, axis=0).sum(axis=0)
     return total
