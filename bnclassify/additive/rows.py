@@ -8,9 +8,9 @@ from itertools import combinations
 
 import numpy as np
 
+from ..dataset import Dataset
 from ..tools.arrays import Array, Codes, Positions, slices
 from ..tools.immutable import cached_property
-from ..frames.dataset import Dataset
 from .contrasts import Feature
 
 _SAMPLE = 400  # number of rows by which variances are chosen

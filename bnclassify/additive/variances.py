@@ -360,14 +360,15 @@ class _Products:
         self, search: _Search, pairs: Sequence[Pair], kernel: Array, v: int | None = None
     ) -> Array:
         """Return factors of the variances of pairs, as those of parts, with the kernel of all."""
-        rows, fitted = search.train(v), search.fit(kernel, v)
-        flat = self.kernels[:, rows[:, None], rows].reshape(len(self.kernels), -1)
-        squares = fitted.coefficients @ fitted.coefficients.T
-        used, expected = [
-            search.best.variances["pair"] * ((flat * own.ravel()) @ flat.T)[self._at(pairs)]
-            for own in (squares, fitted.inverse)
-        ]
-        return _relevances(used, expected)
+        rows, fitted, found = search.train(v), search.fit(kernel, v), list[Array]()
+        for own in (fitted.coefficients @ fitted.coefficients.T, fitted.inverse):
+            weights = np.zeros(kernel.shape)
+            weights[np.ix_(rows, rows)] = search.best.variances["pair"] * own
+            at = zip(*self._at(pairs), strict=True)
+            found.append(
+                np.array([np.vdot(self.kernels[i], self.kernels[j] * weights) for i, j in at])
+            )
+        return _relevances(*found)
 
 
 def sum_of_products(kernels: Array, weights: Array) -> Array:
