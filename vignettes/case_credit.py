@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Case study: credit
 #
-# A lender wants to decide which applications to accept, and must tell every rejected applicant why. This page goes
-# from a raw file to that decision. It shows what the [other case study](case_medical.py) does not: a split by date,
-# several applications of one customer, a column from the future, a model that must rise, a card of points, and the reasons in a
-# letter. The file is simulated, because real ones are confidential. Reading it takes twenty minutes.
+# A lender wants to decide which applications to accept, and must tell every rejected applicant why. This page goes from a raw
+# file to that decision, with a split by date, several applications of one customer, a column from the future, a model that must
+# rise, a card of points, and the reasons in a letter. The file is simulated, because real ones are confidential. It takes
+# twenty minutes.
 #
 # ```{index} ! scorecard, ! credit scoring, ! counterfactual, ! adverse, ! adverse action, ! points, ! monotone
 # ```
@@ -83,8 +83,8 @@ for name, frame in (("with reminders", leaking), ("without", honest)):
 # %% [markdown]
 # ## 2. Clean it
 #
-# The income is text with commas, "n/a" is a missing value, "Car " is a car, and there are few boats, which join the other purposes. The monthly rate as a
-# share of the income says more than amount, months and income alone, so we add it.
+# The income is text with commas, "n/a" is a missing value, "Car " is a car, and there are few boats, which join the other
+# purposes. The monthly rate as a share of the income says more than amount, months and income alone, so we add it.
 
 # %%
 loans = table.drop(columns=["application", "reminders"])
@@ -139,9 +139,10 @@ shown = table["feature"].isin(["income", "burden"])
 print(table[shown].round(2).to_string(index=False))
 
 # %% [markdown]
-# The column `observed` has the share of loans that were not repaid. The effect falls with the income, as
-# it should. That of the burden falls at first, because the amount and the income have effects of their own. The supervisor wants a guarantee: nobody may get a worse decision *because* of a higher income, or *because* of
-# fewer defaults. `monotonize` returns the closest table for which this holds at every value:
+# The column `observed` has the share of loans that were not repaid. The effect falls with the income, as it should. That of the
+# burden falls at first, because the amount and the income have effects of their own. The supervisor wants a guarantee: nobody
+# may get a worse decision *because* of a higher income, or *because* of fewer defaults. `monotonize` returns the closest table
+# for which this holds at every value:
 
 # %%
 directions = {
@@ -209,9 +210,8 @@ fixed = ["age", "earlier_defaults", "housing", "income", "purpose"]
 counterfactual(model, rejected, "good", fixed=fixed, alternatives=2).round(3)
 
 # %% [markdown]
-# The amount and the burden go together, and the model does not know that one is computed from the other: compute the burden of a smaller loan,
-# and ask the model again, before you write a letter. The letter must not say that a smaller loan *causes* anybody to repay: the model
-# describes applicants who asked for smaller loans.
+# The model does not know that the burden is computed from the amount: compute it for a smaller loan, and ask the model again,
+# before you write a letter. The letter must not say that a smaller loan *causes* anybody to repay.
 #
 # ## 9. A card of points, and the reasons in a letter
 #
@@ -263,10 +263,10 @@ grouped = test.assign(over_35=np.where(test["age"] > 35, "yes", "no"))
 print(summary(card, grouped, by="over_35", k=0).round(3).T.to_string())
 
 # %% [markdown]
-# No index is above 0.1. Younger applicants repay less often, and the card labels nearly all of them "good", so it errs more often
-# among them. Whether that is acceptable is a question for people; the table makes it visible.
+# No index is above 0.1. Younger applicants repay less often, and the card labels nearly all of them "good", so it errs more
+# often among them. Whether that is acceptable is a question for people; the table makes it visible.
 #
 # ## Summary
 #
-# Ask of every column when it was known, split by date, keep the rows of a customer together, state costs and what must hold, and
-# check what you tell a rejected applicant.
+# Ask of every column when it was known, split by date, keep the rows of a customer together, state costs and what must hold,
+# and check what you tell a rejected applicant.

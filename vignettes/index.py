@@ -2,8 +2,9 @@
 # # bnclassify
 #
 # **Classifiers for tables. Every prediction comes with its reasons, and missing values can stay missing.** bnclassify fits two
-# kinds of models to a pandas DataFrame with categories, numeric columns and missing values: by default, a sum of effects of features
-# and pairs, which is a table that you can read, edit and export; and the Bayesian network classifiers of the literature.
+# kinds of models to a pandas DataFrame with categories, numeric columns and missing values: by default, a sum of effects of
+# features and pairs, which is a table that you can read, edit and export; and the Bayesian network classifiers of the
+# literature.
 #
 # [Your table in ten minutes](start.py) · [How it works](how_it_works.py) · [Choosing a classifier](overview.py) ·
 # [Reference](reference/index.md) · [For users of R](coming_from_r.py) · [Cite](about.md#citation)
@@ -40,9 +41,9 @@ print(*explain(classifier, bea, sentences=True), sep="\n")
 # | logistic regression | 0.162 | 0.411 | 0.921 | 0.041 |
 #
 # The default settings were developed on public data sets that include these, so expect slightly worse results on yours. On 60
-# tables of R packages that were kept aside, `BNCClassifier()` has a mean error of 0.212 and a mean log-loss of 0.472. Large pretrained models such as TabPFN, and ensembles such
-# as AutoGluon, which are not in the table, lead public benchmarks; use them if only accuracy counts.
-# [Benchmarks](project/benchmarks.md#accuracy) has the details.
+# tables of R packages that were kept aside, `BNCClassifier()` has a mean error of 0.212 and a mean log-loss of 0.472. Large
+# pretrained models such as TabPFN, and ensembles such as AutoGluon, which are not in the table, lead public benchmarks; use
+# them if only accuracy counts. [Benchmarks](project/benchmarks.md#accuracy) has the details.
 #
 # ## Try it
 #
@@ -147,8 +148,8 @@ Tiles()
 #
 # ## When to use another library
 #
-# - You have many rows and continuous features, and you care only about accuracy. On single data sets, gradient boosting is
-#   often ahead; the [benchmarks](project/benchmarks.md#accuracy) list them.
+# - You have many rows and care only about accuracy: gradient boosting is often ahead; the
+#   [benchmarks](project/benchmarks.md#accuracy) list the data sets.
 # - You need causal effects or time-series (dynamic) models. pgmpy and pyAgrum have causal and dynamic networks, and
 #   `to_pgmpy` and `to_pyagrum` convert a model.
 # - The inputs are texts, images or long sequences.

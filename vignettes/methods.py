@@ -319,12 +319,9 @@ check(
 # | `loglik` | mean of ln P(features, actual class), for models with a joint distribution |
 #
 # The standard error is the standard deviation over folds divided by √k or, for calibration errors, the jackknife over folds.
-# `attrs["calibrated"]` is the expected calibration error of calibrated probabilities with the same number of rows, which is
-# above 0.
-#
-# Metrics are means by weight. If all weights are whole numbers, a row of weight 5 counts as five rows, which are split over the
-# folds. If a weight is fractional, or `folds` are given, a row is one case and belongs to one fold. With several class
-# variables, folds are not stratified.
+# `attrs["calibrated"]` is the expected calibration error of calibrated probabilities with the same number of rows. Metrics are
+# means by weight. If all weights are whole numbers, a row of weight 5 counts as five rows, which are split over the folds; if
+# one is fractional, or `folds` are given, a row belongs to one fold.
 
 # %% [markdown]
 # ## Missing values at prediction
