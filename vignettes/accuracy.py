@@ -101,7 +101,7 @@ found = {
     "default": bnc(class_var="class", dataset=car),
 }
 metrics = ["accuracy", "log_loss", "calibration_error"]
-cv(found, car, k=5, metric=metrics, rng=0).unstack().round(3)  # noqa: PD010
+cv(found, car, k=3, metric=metrics, rng=0).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
 # If the features are not informative about the class, the posteriors should be the class

@@ -124,7 +124,7 @@ models = {
     "sum": bnc(class_var="loan", dataset=train, groups=customers, pairs=0),
 }
 metrics = ["log_loss", "auc"]
-cv(models, train, k=5, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
+cv(models, train, k=3, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
 # The baseline of the log-loss is 0.364. The sum is about as good as the default, so we use it, because a table shows all of it.
@@ -159,13 +159,12 @@ plot_effect(model, "burden", target="bad", dataset=train)
 plot_importance(model, train)
 
 # %% [markdown]
-# The guarantee costs next to nothing. Age matters little, which is good news, as it may be illegal to use it: if so, drop the
-# column and compare.
+# The guarantee costs next to nothing. Age matters little: it may be illegal to use it, and if so, drop the column and compare.
 #
 # ## 6. Check the probabilities
 
 # %%
-posteriors = cv_predict(model, train, k=5, groups=customers, rng=0)
+posteriors = cv_predict(model, train, k=3, groups=customers, rng=0)
 plot_calibration(posteriors, train["loan"], target="bad", strategy="quantile")
 
 # %% [markdown]
@@ -225,7 +224,7 @@ print(card.points[1:].to_string(index=False))
 
 # %%
 cards = {"sum": model, "card": card}
-cv(cards, train, k=5, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
+cv(cards, train, k=3, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
 # The few intervals and whole points cost little. So use the card where people add up points, and the sum where a computer does.
@@ -241,7 +240,7 @@ print(*explain(card, rejected, target="bad", sentences=True), sep="\n")
 
 # %% [markdown]
 # Most points were lost by the burden, then by the income: these are the reasons in the letter. The sentences compare with the
-# average applicant instead of the best value, so their order can differ. State one of the two rules, and keep to it.
+# average applicant, so their order can differ. State one of the two rules, and keep to it.
 #
 # ## 10. Hand over, and watch
 #
@@ -253,9 +252,8 @@ query = to_sql(card, table="applications", key="application", numbers="typed")
 print(len(query), "characters:", query[:520], "…")
 
 # %% [markdown]
-# Every month, compare the new applications with those of the fit. `drift` returns the population stability index (PSI) of each
-# feature and of the score: below 0.1 is little, above 0.25 much. `summary(..., by=)` audits the card by group, here on the
-# applications that were put aside (`k=0`):
+# Every month, compare the new applications with those of the fit by `drift`. `summary(..., by=)` audits the card by group, here
+# on the applications that were put aside (`k=0`):
 
 # %%
 print(drift(card, test, train)[["psi", "missing_now", "log_odds"]].round(3))
@@ -263,8 +261,8 @@ grouped = test.assign(over_35=np.where(test["age"] > 35, "yes", "no"))
 print(summary(card, grouped, by="over_35", k=0).round(3).T.to_string())
 
 # %% [markdown]
-# No index is above 0.1. Younger applicants repay less often, and the card labels nearly all of them "good", so it errs more
-# often among them. Whether that is acceptable is a question for people; the table makes it visible.
+# No index is above 0.1. Younger applicants repay less often, and the card errs more often among them. Whether that is
+# acceptable is a question for people; the table makes it visible.
 #
 # ## Summary
 #

@@ -82,7 +82,7 @@ models = {
     ),
 }
 metrics = ["log_loss", "auc", "accuracy"]
-cv(models, train, k=5, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
+cv(models, train, k=3, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
 # The sum has the lowest log-loss and the highest AUC. It is also the easiest to explain, because each measurement contributes
@@ -112,7 +112,7 @@ plot_effect(model, "age", target="yes", dataset=train)
 # that was fitted without her.
 
 # %%
-posteriors = cv_predict(model, train, k=5, rng=0)
+posteriors = cv_predict(model, train, k=3, rng=0)
 plot_calibration(posteriors, train["diabetes"], bins=5)
 
 # %%
@@ -209,7 +209,7 @@ print("by predict:", predict(card, cleo, prob=True)["yes"].round(3).item())
 plot_nomogram(card, row=cleo)
 
 # %%
-cv({"card": card}, train, k=5, rng=0, metric=["auc", "log_loss"]).round(3)
+cv({"card": card}, train, k=3, rng=0, metric=["auc", "log_loss"]).round(3)
 
 # %% [markdown]
 # The table of totals counts an unknown measurement with the mean points of its rows; `predict` also allows for the uncertainty
@@ -222,7 +222,7 @@ cv({"card": card}, train, k=5, rng=0, metric=["auc", "log_loss"]).round(3)
 
 # %%
 pd.options.display.max_colwidth = None
-summary(model, train, k=5, rng=0)
+summary(model, train, k=3, rng=0)
 
 # %%
 save(model, "diabetes.json")

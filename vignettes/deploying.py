@@ -170,7 +170,7 @@ print(pair[pair["given"] != ""].head(3).round(2).to_string())
 older = women[women["age"] > 30]
 print(drift(card, older, women)[["psi", "log_odds"]].round(2).to_string())
 print(
-    summary(card, women.assign(over_30=women["age"] > 30), by="over_30", k=5, rng=0)
+    summary(card, women.assign(over_30=women["age"] > 30), by="over_30", k=3, rng=0)
     .round(3)
     .T.to_string()
 )
@@ -224,7 +224,6 @@ print(
 # %% [markdown]
 # ## Summary
 #
-# Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it, `to_sql` in a database, `effects` and
-# `from_effects` to edit effects, `drift` to
+# Use `save` to keep a model, a dict to serve it, `to_sql` in a database, `effects` and `from_effects` to edit it, `drift` to
 # watch new rows, `write_page` to give it to people without Python, and `write_bif` to pass it to another program. [Large
 # data](scale.py) shows how `update` adds new rows to a model.

@@ -163,8 +163,7 @@ for root in ("physician_fee_freeze", "crime"):
 plot(model, class_arcs=False)
 
 # %% [markdown]
-# A learned structure is also an estimate: of some 15 arcs between features that `tan_cl` learns from one half of these members,
-# only a third are learned from the other half, too. [Uncertainty](uncertainty.py) measures this.
+# A learned structure is also an estimate, which another sample would change: see [Uncertainty](uncertainty.py).
 #
 # (charts)=
 # ## All charts

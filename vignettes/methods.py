@@ -624,10 +624,9 @@ print(reasons.round(3))
 
 # %% [markdown]
 # With `interactions=True`, the main effect of feature i is $\ln P(v_i \mid \text{target}) - \ln P(v_i \mid \text{against})$,
-# with the distribution of the feature given the class alone, and the interaction is the rest of its contribution. In a tree,
-# and without missing values, the interaction of a pair is the difference of its pointwise mutual information between the
-# classes, so trees of the same distribution have the same explanation. In models with weights, the main effect is that of the
-# table without feature parents, raised to the power of the table.
+# with the distribution of the feature given the class alone, and the interaction is the rest. In a tree, without missing
+# values, the interaction of a pair is the difference of its pointwise mutual information between the classes, so trees of the
+# same distribution have the same explanation.
 #
 # ## Intervals of posteriors
 #
@@ -656,10 +655,9 @@ print(reasons.round(3))
 # assignments of signs to the ranks, also if ranks are tied. With more, it is that of the normal approximation with corrections
 # for continuity and ties. P-values of pairs are adjusted by Holm's method (1979).
 #
-# The Bayesian signed-rank test (Benavoli, Corani, Demšar, Zaffalon 2017) has a Dirichlet process as the prior of the
-# differences z, with a pseudo-observation $z_0 = 0$ of strength 0.5. In each of 20,000 draws of weights w from Dirichlet(0.5,
-# 1, …, 1), one of three regions (above `rope`, below −`rope`, between) has the largest $\sum_{ij} w_i w_j$ over the pairs with
-# $(z_i + z_j) / 2$ in it. The probabilities are the shares of draws in which each region is largest.
+# The Bayesian signed-rank test (Benavoli, Corani, Demšar, Zaffalon 2017) draws weights of the differences, and of a
+# pseudo-observation 0 of strength 0.5, 20,000 times from a Dirichlet distribution. The probabilities are the shares of draws in
+# which each of three regions (above `rope`, below −`rope`, between) has the largest weight of the means of pairs.
 #
 # `compare`: with $d_{i1}, d_{i2}$ the differences of repeat i of two folds, and $s_i^2 = (d_{i1} - \bar d_i)^2 + (d_{i2} - \bar
 # d_i)^2$,

@@ -179,9 +179,8 @@ print("\nThe most unusual members:", unusual.round(1).to_dict())
 # ## Dependency networks
 #
 # In a dependency network (Gámez, Mateo and Puerta 2006), each feature chooses its parents separately, by tests of independence
-# given the class. Two features can choose each other, so the product of the tables is not a joint distribution. `predict`
-# normalizes it over the classes, and `query`, `sample` and `impute` use Gibbs sampling (Heckerman et al. 2000): their answers
-# are proportions of draws.
+# given the class. Two features can choose each other, so the product of the tables is not a joint distribution: `query`,
+# `sample` and `impute` use Gibbs sampling (Heckerman et al. 2000), and their answers are proportions of draws.
 
 # %%
 by_tests = chisq_dn("class", car)
@@ -367,8 +366,5 @@ for name, model in {
 # | `ban` | the class and any acyclic graph | hill climbing on a score | for prediction, with enough rows |
 # | `kdb_mi` | the class and k parents per feature | ranking, no search | for prediction, with many rows |
 # | `chisq_dn` | the class and arcs in any direction | tests of independence | to study dependences |
-#
-# `query` returns exact distributions given certain, uncertain or partial evidence, `sample` draws rows, `impute` fills
-# in missing values, and `with_table` and `from_tables` build networks from your own tables.
 #
 # [Formulas](methods.py#references) lists the sources.

@@ -59,7 +59,7 @@ from bnclassify import (bnc, cmi, cpt, cv, feature_weights, kdb, learn_blanket, 
 car, votes = load_car(), load_voting().dropna()
 data = {"car": ("class", car), "votes": ("Class", votes)}
 folds = {
-    name: stratified_folds(frame[target], 10, rng=1)
+    name: stratified_folds(frame[target], 5, rng=1)
     for name, (target, frame) in data.items()
 }
 for name, (target, frame) in data.items():

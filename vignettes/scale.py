@@ -245,8 +245,6 @@ if ibis is not None:
     )
 
 # %% [markdown]
-# [Benchmarks](project/benchmarks.md) has times and memory for ten million rows that were counted where they are.
-#
 # ## Updating a model with new rows
 #
 # A model contains its counts, and `update` adds those of new rows. The tables equal those of a fit to all rows:

@@ -90,7 +90,7 @@ print(model)
 # into a report. It fits the model again in each training fold:
 
 # %%
-bn.summary(model, table, k=5, rng=0)
+bn.summary(model, table, k=3, rng=0)
 
 # %% [markdown]
 # Accuracy is the proportion of correct labels. Log-loss is the mean of −ln P(actual class); lower is better. Both have their
@@ -99,7 +99,7 @@ bn.summary(model, table, k=5, rng=0)
 # without this member:
 
 # %%
-posteriors = bn.cv_predict(model, table, k=5, rng=0)
+posteriors = bn.cv_predict(model, table, k=3, rng=0)
 print(bn.confusion(posteriors.idxmax(axis=1), table["cancelled"]))
 bn.plot_calibration(posteriors, table["cancelled"])
 
@@ -192,7 +192,7 @@ models = {
     "card": bn.scorecard(total, most_intervals=4),
 }
 metrics = ["accuracy", "auc", "log_loss"]
-bn.cv(models, table, k=5, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
+bn.cv(models, table, k=3, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
 # Each simplification costs a little: the sum does without the joint effect of age and contract, and the card rounds. Whether

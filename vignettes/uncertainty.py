@@ -15,13 +15,13 @@ from bnclassify import (arc_strength, averaged_network, cpt, hc, kl_divergence, 
 # %% [markdown]
 # ## Arcs
 #
-# `arc_strength` learns a structure again from 1,000 bootstrap samples, each of 1,728 cars drawn with replacement. The
+# `arc_strength` learns a structure again from 400 bootstrap samples, each of 1,728 cars drawn with replacement. The
 # *strength* of an arc is the proportion of the structures that contain it:
 
 # %%
 car = load_car()
 tan = tan_cl("class", car, score="aic")
-strength = arc_strength(tan, car, replicates=1_000, rng=0)
+strength = arc_strength(tan, car, replicates=400, rng=0)
 plot(tan, strength=strength)
 
 
@@ -49,7 +49,7 @@ between_features(strength).head(6)
 # %%
 few = car.sample(200, random_state=1)
 of_few = arc_strength(
-    tan_cl("class", few, score="aic"), few, replicates=1_000, rng=0
+    tan_cl("class", few, score="aic"), few, replicates=400, rng=0
 )
 between_features(of_few).head(3)
 
@@ -63,7 +63,7 @@ between_features(of_few).head(3)
 # %%
 votes = load_voting().dropna()
 network = hc("Class", votes)
-votes_strength = arc_strength(network, votes, replicates=500, rng=0)
+votes_strength = arc_strength(network, votes, replicates=200, rng=0)
 plot_strength(votes_strength)
 
 # %% [markdown]
