@@ -15,9 +15,6 @@
 # |---|---|
 # | `library(bnclassify); data(car)` | `from bnclassify import load_car, lp, predict, tan_cl, …`; `car = load_car()` |
 # | `t <- tan_cl('class', car, score = 'aic')` | `t = tan_cl("class", car, score="aic")` |
-# | `t <- lp(t, car, smooth = 1)` | `t = lp(t, car, smooth=1)` |
-# | `nb <- bnc('nb', 'class', car, smooth = 1)` | `naive = bnc("nb", "class", car, smooth=1)` |
-# | `p <- predict(t, car, prob = TRUE)` | `p = predict(t, car, prob=True)` |
 # | `cv(list(t, nb), car, k = 10)` | `cv({"tan": t, "nb": naive}, car, k=10, rng=0)` |
 # | `params(t)$buying` | `cpt(t, "buying")`, a labelled table; `params(t)["buying"]`, an array |
 # | `plot(t)` | `plot(t)` in a notebook; `plot(t).view()` in a script |

@@ -13,7 +13,10 @@
 # |---|---|
 # | Which classifier should I use? | Start with `BNCClassifier()`; [Choosing a classifier](overview.py#default-sum-or-network) says when to use a sum or a network |
 # | Which arguments should I tune? | Usually none: [Choosing a classifier](overview.py#arguments) |
+# | How does the default differ from naive Bayes and TAN? | They count each table on its own. The default estimates the effects of all features and pairs together, so that dependent features do not count twice: [How it works](how_it_works.py#the-default-in-one-minute) |
 # | How do I get probabilities? | `predict(x, df, prob=True)`; out of fold, `cv_predict(x, df)`: [Evaluating a classifier](judging.py#out-of-fold-probabilities) |
+# | May I trust the probabilities? | See whether the points of `plot_calibration(cv_predict(x, df, rng=0), df[y])` are on the diagonal: [Evaluating a classifier](judging.py#calibration) |
+# | Why is a probability not the share among similar training rows? | Because few rows are similar. Effects are estimated from all rows together, and are shrunk towards 0 if few rows support them: [The default classifier](accuracy.py#how-it-is-fitted). Without any known value, it is the share of the class |
 # | How accurate is my model? | `summary(x, df, rng=0)` or `cv`: [Evaluating a classifier](judging.py) |
 # | How do I compare two models? | `compare(cv({"a": a, "b": b}, df, repeats=10, rng=0, mean=False))`: [Comparing classifiers](compare.py) |
 # | How do I draw a ROC curve? | `sklearn.metrics.RocCurveDisplay.from_predictions(df[y] == "yes", cv_predict(x, df, rng=0)["yes"])` |
@@ -31,14 +34,14 @@
 # | Would other data give the same arcs? | `arc_strength`: [Uncertainty](uncertainty.py) |
 # | What does `smooth` do? | In one sentence: {term}`smoothing`. By hand: [How it works](how_it_works.py) |
 # | Why is a category "None" missing? | `pandas.read_csv` reads "None" and "NA" as missing values. Use `read_csv(path, keep_default_na=False, na_values=[""])` |
-# | How are missing values handled? | They stay missing. A *missing* value can be evidence; a feature that a record leaves out is *unknown*, which is not evidence: [Missing values](incomplete.py#unknown-or-missing) |
+# | How are missing values handled? | They stay missing. In the default, a *missing* value has an effect of its own; a feature that a record leaves out is *unknown*, which is not evidence: [Missing values](incomplete.py#unknown-or-missing) |
 # | What about dates? | Make features of them: days since a fixed day, month, weekday. The error for a column of dates, and `check_data`, show the two lines of pandas |
 # | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
 # | How do I find groups of rows without a class? | `lca`: [Networks and queries](networks.py#latent-classes) |
 # | Does it predict numbers (regression), or survival times? | No. Whether something happens within a year is a class, if all rows were observed for a year |
 # | What if the data do not fit in memory, or grow? | [Large data](scale.py) |
 # | Does a GPU help? | No, it is not used. Models are small, and most fits take seconds |
-# | How do I save or deploy a model? | `save(x, "model.json")`, `load("model.json")`, `to_sql`, `write_page`: [Saving and deploying models](deploying.py) |
+# | How do I save a model, or deploy it without Python? | `save(x, "model.json")`; `to_sql` for a database, `write_page` for a browser, `effects` for a table: [Saving and deploying models](deploying.py) |
 # | Why can I not import `logLik`? | The error names the function here, `loglik` |
 #
 # ## Messages
@@ -143,7 +146,7 @@ new = car.head(1).astype(str).assign(doors="6")
 show(lambda: bn.predict(tree, new))
 
 # %% [markdown]
-# `unseen="missing"` treats it as missing. In the methods of `BNCClassifier` that is the default.
+# `unseen="missing"` treats it as missing, as `BNCClassifier` does by default.
 #
 # **10. A column is absent or has another type.** A DataFrame must have all features; pass a dict if you know only some.
 

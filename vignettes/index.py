@@ -37,9 +37,9 @@ print(*explain(classifier, bea, sentences=True), sep="\n")
 #
 # <!-- end -->
 #
-# The default settings were developed on public data sets that include these, so expect slightly worse results on yours. Large pretrained
-# models such as TabPFN, and ensembles such as AutoGluon, which are not in the table, lead public benchmarks; use them if only
-# accuracy counts. [Benchmarks](project/benchmarks.md#accuracy) has the details.
+# The default settings were developed on public data sets that include these, so expect slightly worse results on yours. Large
+# pretrained models such as TabPFN, and ensembles such as AutoGluon, which are not in the table, lead public benchmarks; use
+# them if only accuracy counts. [Benchmarks](project/benchmarks.md#accuracy) has the details.
 #
 # ## Try it
 #
@@ -135,7 +135,7 @@ Tiles()
 # %% [markdown]
 # ## When to use bnclassify
 #
-# - Your columns are **categorical**, or numeric and can be [discretized](numeric.py).
+# - Your table has **categories** or **numbers**, or both.
 # - You have to **explain** predictions: to a patient, a customer, an auditor or a colleague.
 # - Some values are **missing**, in the training data or in new rows: see [Missing values](incomplete.py).
 # - Misclassification costs are unequal, or you need [calibrated probabilities](judging.py).

@@ -181,14 +181,9 @@ print(compared(sun, flares, learned, folds).round(3))
 #
 # ## Limits
 #
-# | | most probable labels | most probable combination |
-# |---|---|---|
-# | `mbc` | by elimination, exact | by elimination, exact |
-# | `maode` | by elimination, exact | by enumeration of at most 65,536 combinations |
-# | `chain` | by enumeration of at most 65,536 combinations; beyond that, one class at a time (`greedy=True`) | the same; with `orders`, the best of the combinations of the chains |
-#
-# Elimination needs tables over the class variables that are parents of the same feature. With two or more parents they can
-# exceed the memory limit; the error then names the argument that makes them smaller.
+# The most probable labels and combinations of `mbc` are computed by elimination, exactly, whose tables contain the class
+# variables that are parents of the same feature: with two or more, they can exceed the memory limit. `chain`, and `maode` for
+# combinations, enumerate at most 65,536 combinations; beyond that, `chain` predicts one class at a time (`greedy=True`).
 #
 # ## Summary
 #

@@ -7,6 +7,7 @@ rows of a model from the file to measure it again.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -125,10 +126,10 @@ PAGES = {
 }
 
 
-def with_figures(page: str, text: str, table: pd.DataFrame) -> str:
-    """Return the text of a page with its figures, between comments that name them."""
+def with_figures(page: str, text: str, table: pd.DataFrame, parts: Iterable[str]) -> str:
+    """Return the text of a page with some of its figures, between comments that name them."""
     begins = "# " if page.endswith(".py") else ""
-    for part in PAGES[page]:
+    for part in parts:
         lines = [f"{begins}{line}".rstrip() for line in PARTS[part](table).splitlines()]
         pattern = (
             rf"({begins}<!-- {part} -->\n{begins.rstrip()}\n).*?(\n{begins.rstrip()}\n{begins}<!-- end -->)"
@@ -152,4 +153,5 @@ def write_figures() -> None:
     rows.to_csv(STORED, index=False)
     for page in PAGES:
         path = ROOT / page
-        path.write_text(with_figures(page, path.read_text(encoding="utf-8"), rows), encoding="utf-8")
+        text = with_figures(page, path.read_text(encoding="utf-8"), rows, PAGES[page])
+        path.write_text(text, encoding="utf-8")
