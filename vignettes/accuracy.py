@@ -10,19 +10,19 @@
 # The score of a class c, for a row x, is
 #
 # $$
-# s_c(x) = a_c + \sum_j f_{jc}(x_j) + \sum_{j<k} f_{jkc}(x_j, x_k), \qquad P(c \mid x) = \frac{e^{s_c(x)}}{\sum_d e^{s_d(x)}},
+# s_c(x) = a_c + \sum_j f_{jc}(x_j) + \sum_{j<k} f_{jkc}(x_j, x_k),
 # $$
 #
-# with a constant, an effect of each feature, and an effect of some pairs of features. With two classes, the difference of the
-# two scores is the log odds. Each effect is a table, so the model is a table: `effects` writes it, and a prediction is a few
-# look-ups and one sum.
+# with a constant, an effect of each feature, and an effect of some pairs of features. The probability of the class is
+# proportional to $e^{s_c(x)}$, so with two classes, the difference of the two scores is the log odds. Each effect is a table,
+# so the model is a table: `effects` writes it, and a prediction is a few look-ups and one sum.
 #
 # ## How it is fitted
 #
 # 1. **Contrasts.** The effect of a numeric feature is a sum of a line, a square, and cosines of increasing frequency over the
 #    ranks of its values. The effect of a category has one contrast per level. A missing value is a level. A pair has products
 #    of the contrasts of both features.
-# 2. **Variances.** Each kind of contrast has a prior variance: the larger it is, the further its effects may be from 0.
+# 2. **Variances.** Each type of contrast has a prior variance: the larger it is, the further its effects may be from 0.
 #    Variances are chosen by the likelihood of rows that are held out. Effects that do not help are close to 0.
 # 3. **Pairs.** Pairs are ranked without the held-out rows, and as many are used as these rows favor. `pairs=0` uses none,
 #    `pairs=5` five, and `pairs=[("age", "dose")]` those that you name.

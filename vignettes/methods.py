@@ -499,10 +499,10 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 #
 # `bnc` without a learner fits the score of class c, with class proportions π and effects of features and pairs,
 #
-# $$s_c(x) = \ln π_c + a_c + \sum_j f_{jc}(x_j) + \sum_{i<j} f_{ijc}(x_i, x_j), \qquad P(c \mid x) ∝ e^{s_c(x)}.$$
+# $$s_c(x) = \ln π_c + a_c + \sum_j f_{jc}(x_j) + \sum_{i<j} f_{ijc}(x_i, x_j),$$
 #
-# It is a smoothing-spline analysis of variance of the log odds (Wahba, Wang, Gu, Klein, Klein 1995). An effect is a sum of
-# *contrasts* z times weights w, which maximize, over all rows,
+# with $P(c \mid x) ∝ e^{s_c(x)}$. It is a smoothing-spline analysis of variance of the log odds (Wahba, Wang, Gu, Klein, Klein
+# 1995). An effect is a sum of *contrasts* z times weights w, which maximize, over all rows,
 #
 # $$\sum_{\text{rows}} \ln P(y \mid x) - \frac{1}{2} \sum_c \left( \frac{a_c^2}{100} + \sum_k \frac{w_{kc}^2}{τ_k} \right).$$
 #

@@ -195,8 +195,8 @@ metrics = ["accuracy", "auc", "log_loss"]
 bn.cv(models, table, k=3, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
-# Each simplification costs a little: the sum does without the joint effect of age and contract, and the card rounds. Whether
-# that is worth a table that fits on one page is for you to decide.
+# In log-loss, each simplification costs a little: the sum does without the joint effect of age and contract, and the card
+# rounds. Whether a table that fits on one page is worth that is for you to decide.
 #
 # ## 7. Hand it over, and watch it
 #

@@ -42,7 +42,7 @@ between_features(strength).head(6)
 
 # %% [markdown]
 # All three arcs of the picture are in all structures, but two things vary. An arc between buying and safety, which the picture
-# lacks, is in 53 % of the structures. The arc between persons and safety leads to safety in the picture, but to persons in 67 %
+# lacks, is in 57 % of the structures. The arc between persons and safety leads to safety in the picture, but to persons in 68 %
 # of the structures: in such a tree, directions depend only on the choice of the root, and are not evidence of causes. With
 # fewer cars, arcs are less certain: from 200, `tan_cl` learns none between features.
 
@@ -67,13 +67,13 @@ votes_strength = arc_strength(network, votes, replicates=200, rng=0)
 plot_strength(votes_strength)
 
 # %% [markdown]
-# Bars that cross the dashed line (threshold 0.44) are blue. On the network, strong arcs are wide and dark:
+# Bars that cross the dashed line (threshold 0.415) are blue. On the network, strong arcs are wide and dark:
 
 # %%
 plot(network, strength=votes_strength)
 
 # %% [markdown]
-# Of the 26 arcs, 6 are in more than 90 % of the structures and 5 in less than half of them. `averaged_network` builds a network
+# Of the 26 arcs, 7 are in more than 90 % of the structures and 5 in less than half of them. `averaged_network` builds a network
 # from the arcs above the threshold, and omits arcs that would close a cycle:
 
 # %%
@@ -127,8 +127,8 @@ intervals = {
 pd.DataFrame(intervals).T.round(2)
 
 # %% [markdown]
-# With all cars, the probability that this car is very good is between 0.54 and 0.83. From 200 cars, the estimate is 0.44, with
-# an interval from 0.07 to 0.78. `query` has the same arguments:
+# With all cars, the probability that this car is very good is between 0.56 and 0.82. From 200 cars, the estimate is 0.44, with
+# an interval from 0.05 to 0.78. `query` has the same arguments:
 
 # %%
 query(
@@ -139,7 +139,7 @@ query(
 # ## What the intervals are not
 #
 # - *They do not include the uncertainty about the structure*. In the last line of the table above, naive Bayes gives 0.36 to
-#   0.66 for the same car and data. Strengths of arcs and [cross-validation](judging.py) measure this part.
+#   0.64 for the same car and data. Strengths of arcs and [cross-validation](judging.py) measure this part.
 # - *They are not sets of classes*: see [below](#sets-of-classes).
 # - *They depend on the prior* if there are few rows, as in the columns for two persons. If pseudo-counts are small, the
 #   estimate can be outside its interval.
