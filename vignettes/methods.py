@@ -9,9 +9,31 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from bnclassify import (AIC, BIC, anb, class_var, cloglik, cmi, concentrations, explain, families, feature_families, features, load_car, load_voting, loglik, lp, manb_arc_posterior, nb, network_score, nparams, params, predict, tan_cl, values,)
+from bnclassify import (
+    AIC,
+    BIC,
+    anb,
+    class_var,
+    cloglik,
+    cmi,
+    concentrations,
+    families,
+    feature_families,
+    features,
+    load_car,
+    load_voting,
+    loglik,
+    lp,
+    nb,
+    network_score,
+    nparams,
+    params,
+    predict,
+    tan_cl,
+    values,
+)
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, gammaln, logit, logsumexp
+from scipy.special import gammaln, logsumexp
 
 car = load_car()  # 1,728 rows, 6 features, 4 classes
 voting = load_voting()  # 435 rows, 16 votes, 2 parties, with missing values
@@ -363,25 +385,6 @@ check(
 # over the classes j or, without an arc, over one column of totals. The table of the feature is $θ · P(\text{arc}
 # \mid D) + θ_0 · (1 - P(\text{arc} \mid D))$, where $θ_0$ is estimated without the class. (Dash, Cooper 2002)
 
-
-# %%
-def log_evidence(counts):
-    """Compute ln P(D) of a (levels, classes) table with α = 1."""
-    r = len(counts)
-    columns = gammaln(r) - gammaln(counts.sum(0) + r) + gammaln(counts + 1).sum(0)
-    return columns.sum()
-
-
-manb = lp(nb("class", car), car, smooth=1, manb_prior=0.1)
-arc_posteriors = []
-for feature in features(manb):
-    counts = count(car, feature, "class")
-    evidence = log_evidence(counts) - log_evidence(counts.sum(1, keepdims=True))
-    arc_posteriors.append(expit(evidence + logit(0.1)))
-check("P(arc | D)", arc_posteriors, manb_arc_posterior(manb))
-print(manb_arc_posterior(manb).round(9).to_dict())
-
-
 # %% [markdown]
 # ## AWNB
 #
@@ -595,24 +598,6 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # With the logarithm of the prior odds, the contributions sum to the log odds of the posterior; later features are treated like
 # missing ones. (Good 1985) In a model with weights by leave-one-out, contributions are those of its terms and of M, each times
 # its share in the score.
-
-# %%
-row = car.iloc[[1700]]
-reasons = explain(tan, row)
-target, against = reasons.columns.name.split(" against ")
-hidden = row.astype(object)
-hidden[:] = None
-log_odds = []
-for name in reasons.index:  # the class comes first
-    if name != "class":
-        hidden[name] = row[name].astype(object)
-    p = predict(tan, hidden, prob=True).iloc[0]
-    log_odds.append(np.log(p[target] / p[against]))
-check(
-    f"{target} against {against}", np.diff(log_odds, prepend=0), reasons["log_odds"]
-)
-check("log odds of the posterior", log_odds[-1], reasons["log_odds"].sum())
-print(reasons.round(3))
 
 # %% [markdown]
 # For a complete row and a single network, the contribution is the logarithm of the ratio of two table entries, in

@@ -10,7 +10,24 @@
 
 # %%
 import pandas as pd
-from bnclassify import (arc_strength, averaged_network, cpt, hc, kl_divergence, load_car, load_voting, lp, narcs, nb, plot, plot_cpt, plot_strength, predict, query, shd, tan_cl,)
+from bnclassify import (
+    arc_strength,
+    averaged_network,
+    cpt,
+    hc,
+    load_car,
+    load_voting,
+    lp,
+    narcs,
+    nb,
+    plot,
+    plot_cpt,
+    plot_strength,
+    predict,
+    query,
+    shd,
+    tan_cl,
+)
 
 # %% [markdown]
 # ## Arcs
@@ -48,9 +65,7 @@ between_features(strength).head(6)
 
 # %%
 few = car.sample(200, random_state=1)
-of_few = arc_strength(
-    tan_cl("class", few, score="aic"), few, replicates=400, rng=0
-)
+of_few = arc_strength(tan_cl("class", few, score="aic"), few, replicates=400, rng=0)
 between_features(of_few).head(3)
 
 # %% [markdown]
@@ -196,33 +211,6 @@ print(pd.Series(right).groupby(y_test).mean().round(2).to_dict())
 # %% [markdown]
 # The coverage, the proportion of sets that contain the actual class, is about 90 %, but rare classes have less. If the
 # guarantee has to hold for each class, choose a threshold for each from its rows.
-#
-# ## How different are two networks?
-#
-# `shd` counts the pairs of variables whose edge differs, and ignores differences of direction that do not change
-# which variables are independent. `kl_divergence` compares the distributions: it is the mean difference in
-# log-likelihood per row, in nats.
-
-# %%
-structures = {
-    "naive Bayes": nb("class", car),
-    "tree (AIC)": tan,
-    "tree": tan_cl("class", car),
-}
-fitted = {name: lp(x, car, smooth=1) for name, x in structures.items()}
-pd.DataFrame(
-    {
-        name: {
-            "shd": shd(fitted["tree"], x),
-            "divergence": kl_divergence(fitted["tree"], x),
-        }
-        for name, x in fitted.items()
-    }
-).T.round(3)
-
-# %% [markdown]
-# The divergence of naive Bayes is 0.143 nats: on average, a row is 1.15 times as probable under the tree (the exponential of
-# 0.143).
 #
 # ## Summary
 #
