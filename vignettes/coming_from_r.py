@@ -112,10 +112,8 @@ print(bn.confusion(bn.predict(laplace, votes), votes["Class"]).T)
 # |---|---|
 # | `cv(x, dataset, k, dag = TRUE, mean = TRUE)` | the default of `k` is 10; `folds=`, `repeats=` and `metric=` are new |
 # | `tan_cl(..., root = )` | has an effect; R 0.4.8 ignores it |
-# | `tan_hc(..., cache_reset = )` | not available, because nothing has to be reset |
 # | `nb(class, features = )`, with data or without | the same; with data, `features` selects columns, where R ignores it |
 # | `plot(x, layoutType = "twopi")` | `plot(x, engine="twopi")` |
-# | `lp(..., wanbia = TRUE)` on an AODE | raises an error; R ignores it |
 # | `cmi(x, y, dataset, z = )` | the same; `unit="log"` is in nats, as in R |
 #
 # (differences)=

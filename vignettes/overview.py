@@ -302,15 +302,7 @@ print(pd.DataFrame(columns).loc[list(recipes)].round(3).to_string())
 # | `min_count` | none | 5, 10 | rare levels are merged |
 # | `kdbk` of `kdb_mi` | 2 | 1, 2, 3 | number of feature parents |
 #
-# These do not change the fit, but often the decision, and usually matter more:
-#
-# | argument | what it tells the model |
-# |---|---|
-# | `costs` of `predict` | which error is more serious |
-# | `prior` of `predict`, `with_prior` | how frequent the classes are where the model is used |
-# | `metric` of `cv` | what you want to be good at |
-# | `groups` of `bnc` and `cv` | which rows belong together, such as the visits of a patient |
-# | `weights_are` of `encode` | whether weights are frequencies, or a survey's |
+# Costs, class proportions, the metric and `groups` usually matter more: see [the table of calls](start.py#in-one-table).
 #
 # `smooth` hardly matters for naive Bayes. With two parents or more, try 0.01, 1 and 10; `backoff=True` needs no choice. If you
 # tune, evaluate the winner on rows that the search did not see: see [For users of
