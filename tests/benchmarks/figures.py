@@ -99,7 +99,7 @@ def tests(table: pd.DataFrame) -> str:
         for number, rope in ROPES.items()
     }
     for model in others:
-        rows = [found[number].pairs.loc[OURS, model] for number in ROPES]
+        rows = [found[number].loc[(OURS, model)] for number in ROPES]
         cells = [", ".join(f"{row[k]:.2f}" for k in ("better", "equivalent", "worse")) for row in rows]
         text.append(f"| {model} | {' | '.join(cells)} |")
     text.append(f"\nData sets on which `{OURS}` has the higher error or log-loss, or the lower AUC:\n")
