@@ -57,6 +57,11 @@ except AttributeError as answer:
     print(answer)
 
 # %% [markdown]
+# These functions have the same name and the same meaning: `accuracy`, `AIC`, `BIC`, `aode`, `bnc`, `bsej`, `class_var`,
+# `classes`, `cmi`, `cv`, `families`, `feature_families`, `features`, `fssj`, `is_anb`, `is_nb`, `is_ode`, `is_semi_naive`,
+# `kdb`, `lp`, `manb_arc_posterior`, `modelstring`, `narcs`, `nb`, `nparams`, `params`, `plot`, `predict`, `tan_cl`, `tan_hc`,
+# `tan_hcsp`, `values`, `vars`.
+#
 # (other-packages)=
 # ## From e1071, klaR, naivebayes and caret
 #
