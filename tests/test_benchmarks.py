@@ -10,12 +10,21 @@ import pytest
 pytest.importorskip("sklearn", reason="scikit-learn is not installed; the extra bench has it")
 pytest.importorskip("pyagrum", "3.0", reason="pyAgrum 3.0 is not installed; the extra bench has it")
 
+from .benchmarks import figures
 from .benchmarks.data import tree_augmented
 from .benchmarks.growth import growth_jobs
 from .benchmarks.jobs import jobs
 from .benchmarks.measure import peak_memory, time_alone, time_apart, time_pairs
 
 FRAME = tree_augmented(400, 5, [2, 3], 2)
+
+
+@pytest.mark.parametrize("page", figures.PAGES)
+def test_pages_have_the_figures_that_are_stored(page: str) -> None:
+    """Apart from tests on ranks, which take seconds."""
+    text = (figures.ROOT / page).read_text(encoding="utf-8")
+    parts = [part for part in figures.PAGES[page] if part != "tests"]
+    assert figures.with_figures(page, text, figures.read(), parts) == text
 
 
 @pytest.mark.slow

@@ -1,45 +1,56 @@
 # %% [markdown]
 # # The default classifier
 #
-# This page explains the model of `bnc(class_var=..., dataset=...)` and `BNCClassifier()`: what it is, how it is fitted, how to read
-# it, and when another model is better. You should know [How it works](how_it_works.py). The data are measurements of 569
-# tumors from scikit-learn. Reading the page takes ten minutes.
+# This page explains the model of `bnc(class_var=..., dataset=...)` and `BNCClassifier()`: what it is, how it is fitted, how to
+# read it, and when another model is better. You should know [How it works](how_it_works.py). The data are measurements of 569
+# tumors from scikit-learn. It takes ten minutes.
 #
 # ## What it is
 #
 # The score of a class c, for a row x, is
 #
 # $$
-# s_c(x) = a_c + \sum_j f_{jc}(x_j) + \sum_{j<k} f_{jkc}(x_j, x_k), \qquad P(c \mid x) = \frac{e^{s_c(x)}}{\sum_d e^{s_d(x)}},
+# s_c(x) = a_c + \sum_j f_{jc}(x_j) + \sum_{j<k} f_{jkc}(x_j, x_k),
 # $$
 #
-# with a constant, an effect of each feature, and an effect of some pairs of features. With two classes, the difference of the two
-# scores is the log odds. Each effect is a table, so the model is a table: `effects` writes it, and a prediction is a few look-ups and one sum.
+# with a constant, an effect of each feature, and an effect of some pairs of features. The probability of the class is
+# proportional to $e^{s_c(x)}$, so with two classes, the difference of the two scores is the log odds. Each effect is a table,
+# so the model is a table: `effects` writes it, and a prediction is a few look-ups and one sum.
 #
 # ## How it is fitted
 #
-# 1. **Contrasts.** The effect of a numeric feature is a sum of a line, a square, and cosines of increasing frequency over the ranks of its
-#    values. The effect of a category has one contrast per level. A missing value is a level. A pair has products of the contrasts of both features.
-# 2. **Variances.** Each kind of contrast has a prior variance: the larger it is, the further its effects may be from 0. Variances are chosen
-#    by the likelihood of rows that are held out. Effects that do not help are close to 0.
-# 3. **Pairs.** Pairs are ranked without the held-out rows, and as many are used as these rows favor. `pairs=0` uses none, `pairs=5` five,
-#    and `pairs=[("age", "dose")]` those that you name.
-# 4. **Weights.** Given the variances, one penalized logistic regression on all rows estimates the weights of all contrasts together, so that
-#    dependent features share their evidence and do not count it twice.
-# 5. **Exact values.** Names, identifiers and numbers that repeat can also have an effect of each exact value, and so can the cells of two such
-#    features and the groups of a number with sharp steps. For each class, it is the logarithm of the observed number of rows with the value,
-#    divided by the number that the other effects let one expect, with a constant added to both. Such effects are used only if they help to
-#    predict rows that are left out one by one. Their sign can be reversed: if each person has one row of each class, a class that was
-#    seen becomes less probable.
+# 1. **Contrasts.** The effect of a numeric feature is a sum of a line, a square, and cosines of increasing frequency over the
+#    ranks of its values. The effect of a category has one contrast per level. A missing value is a level. A pair has products
+#    of the contrasts of both features.
+# 2. **Variances.** Each type of contrast has a prior variance: the larger it is, the further its effects may be from 0.
+#    Variances are chosen by the likelihood of rows that are held out. Effects that do not help are close to 0.
+# 3. **Pairs.** Pairs are ranked without the held-out rows, and as many are used as these rows favor. `pairs=0` uses none,
+#    `pairs=5` five, and `pairs=[("age", "dose")]` those that you name.
+# 4. **Weights.** Given the variances, one penalized logistic regression on all rows estimates the weights of all contrasts
+#    together, so that dependent features share their evidence and do not count it twice.
+# 5. **Exact values.** Names, identifiers and numbers that repeat can also have an effect of each exact value, and so can the
+#    cells of two such features. It compares the number of rows of a class with the number that the other effects let one
+#    expect. Such effects are used only if they help to predict rows that are left out one by one. Their sign can be reversed:
+#    if each person has one row of each class, a class that was seen becomes less probable.
 #
-# Statisticians know this as a smoothing-spline analysis of variance of the log odds (Wahba et al. 1995; Wood 2017). [Formulas](methods.py#the-default-a-sum-of-effects) has the
-# details. The fit uses no random numbers. Rows that belong together, such as visits of a patient, should be held out
-# together: name their column by `groups=`.
+# Statisticians know this as a smoothing-spline analysis of variance of the log odds (Wahba et al. 1995; Wood 2017).
+# [Formulas](methods.py#the-default-a-sum-of-effects) has the details. The fit uses no random numbers. Rows that belong
+# together, such as visits of a patient, should be held out together: name their column by `groups=`.
 
 # %%
 import numpy as np
 import pandas as pd
-from bnclassify import (bnc, cv, effects, explain, load_car, plot_effect, plot_importance, predict, stratified_folds,)
+from bnclassify import (
+    bnc,
+    cv,
+    effects,
+    explain,
+    load_car,
+    plot_effect,
+    plot_importance,
+    predict,
+    stratified_folds,
+)
 
 try:
     from sklearn.datasets import load_breast_cancer
@@ -85,10 +96,10 @@ print(model)
 
 # %% [markdown]
 # The sums have much lower log-losses than the networks: naive Bayes counts the radius, the perimeter and the area as three
-# pieces of evidence, although they measure the same. The difference between the two sums is within noise: 0.01 in error is three tumors. In the
-# printout, *form* says how many pairs are used, and *missing values* what happens to them. *joint distribution: no* means that the model
-# predicts the class only, so `query`, `sample` and `loglik` need a network. [The benchmarks](project/benchmarks.md) compare the default with other
-# classifiers on many data sets.
+# pieces of evidence, although they measure the same. The difference between the two sums is within noise: 0.01 in error is
+# three tumors. In the printout, *form* says how many pairs are used, and *missing values* what happens to them. *joint
+# distribution: no* means that the model predicts the class only, so `query`, `sample` and `loglik` need a network.
+# [Benchmarks](project/benchmarks.md) compares the default with other classifiers on many data sets.
 #
 # On the cars, features interact, and pairs help a lot:
 
@@ -100,7 +111,7 @@ found = {
     "default": bnc(class_var="class", dataset=car),
 }
 metrics = ["accuracy", "log_loss", "calibration_error"]
-cv(found, car, k=5, metric=metrics, rng=0).unstack().round(3)  # noqa: PD010
+cv(found, car, k=3, metric=metrics, rng=0).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
 # If the features are not informative about the class, the posteriors should be the class
@@ -121,8 +132,8 @@ for name, x in {
     print(round(posterior.to_numpy().max(), 3))
 
 # %% [markdown]
-# With one half for every row, the log-loss is ln 2 = 0.693. Naive Bayes is confidently wrong. The default is closer to one half,
-# because effects that do not help with held-out rows shrink.
+# With one half for every row, the log-loss is ln 2 = 0.693. Naive Bayes is confidently wrong. The default is closer to one
+# half, because effects that do not help with held-out rows shrink.
 #
 # ## Reading the model
 #
@@ -138,8 +149,9 @@ plot_importance(model, train)
 plot_effect(model, "concave_points", target="malignant", dataset=train)
 
 # %% [markdown]
-# A curve is smooth unless values repeat. The effect is that of the feature *given the others*: with correlated features,
-# such as the radius and the area, do not read one contribution alone. `effects` has all numbers. For a table that fits on a page, use `pairs=0`:
+# A curve is smooth unless values repeat. The effect is that of the feature *given the others*: with correlated features, such
+# as the radius and the area, do not read one contribution alone. `effects` has all numbers. For a table that fits on a page,
+# use `pairs=0`:
 
 # %%
 table = effects(models["sum"])
@@ -158,24 +170,26 @@ sure = bnc(class_var="tumor", dataset=train, interval=True)
 predict(sure, test.head(3), prob=True, interval=0.9)["malignant"].round(3)
 
 # %% [markdown]
-# A wide interval, such as that of the first tumor, means that few rows decide about it. [Uncertainty](uncertainty.py) explains the intervals of all models.
+# A wide interval, such as that of the first tumor, means that few rows decide about it. [Uncertainty](uncertainty.py) explains
+# the intervals of all models.
 #
 # ## Unknown and missing values
 #
-# A *missing* value has an effect of its own. A feature that is *unknown*, because a record leaves it out, has none: see [Missing
-# values](incomplete.py#unknown-or-missing).
+# A *missing* value has an effect of its own. A feature that is *unknown*, because a record leaves it out, has none: see
+# [Missing values](incomplete.py#unknown-or-missing).
 #
 # ## When another model is better
 #
 # - If more than two features act together, as in endgames of chess, ensembles of trees can be more accurate.
 # - With hundreds of rows and many classes, naive Bayes can be more accurate, because it estimates each table on its own.
-# - If you need answers about other variables than the class, samples, imputed values, or updates with more rows, use a [network](networks.py).
+# - If you need answers about other variables than the class, samples, imputed values, or updates with more rows, use a
+#   [network](networks.py).
 #
 # Evaluate with `cv` on your own data.
 #
 # ## Summary
 #
-# The default is a sum of effects of features and pairs, estimated together, whose size held-out rows decide. It is a table that you can
-# read, explain and export.
+# The default is a sum of effects of features and pairs, estimated together, whose size held-out rows decide. It is a table that
+# you can read, explain and export.
 #
 # [Formulas](methods.py#references) lists the sources.

@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Case study: credit
 #
-# A lender wants to decide which applications to accept, and must tell every rejected applicant why. This page goes
-# from a raw file to that decision. It shows what the [other case study](case_medical.py) does not: a split by date,
-# several applications of one customer, a column from the future, a model that must rise, a card of points, and the reasons in a
-# letter. The file is simulated, because real ones are confidential. Reading it takes twenty minutes.
+# A lender wants to decide which applications to accept, and must tell every rejected applicant why. This page goes from a raw
+# file to that decision, with a split by date, several applications of one customer, a column from the future, a model that must
+# rise, a card of points, and the reasons in a letter. The file is simulated, because real ones are confidential. It takes
+# twenty minutes.
 #
 # ```{index} ! scorecard, ! credit scoring, ! counterfactual, ! adverse, ! adverse action, ! points, ! monotone
 # ```
@@ -14,7 +14,24 @@ from io import StringIO
 
 import numpy as np
 import pandas as pd
-from bnclassify import (bnc, counterfactual, cv, cv_predict, drift, effects, explain, monotonize, plot_calibration, plot_effect, plot_explanation, plot_importance, predict, scorecard, summary, to_sql,)
+from bnclassify import (
+    bnc,
+    counterfactual,
+    cv,
+    cv_predict,
+    drift,
+    effects,
+    explain,
+    monotonize,
+    plot_calibration,
+    plot_effect,
+    plot_explanation,
+    plot_importance,
+    predict,
+    scorecard,
+    summary,
+    to_sql,
+)
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Make the raw file"}
 rng = np.random.default_rng(7)
@@ -83,8 +100,8 @@ for name, frame in (("with reminders", leaking), ("without", honest)):
 # %% [markdown]
 # ## 2. Clean it
 #
-# The income is text with commas, "n/a" is a missing value, "Car " is a car, and there are few boats, which join the other purposes. The monthly rate as a
-# share of the income says more than amount, months and income alone, so we add it.
+# The income is text with commas, "n/a" is a missing value, "Car " is a car, and there are few boats, which join the other
+# purposes. The monthly rate as a share of the income says more than amount, months and income alone, so we add it.
 
 # %%
 loans = table.drop(columns=["application", "reminders"])
@@ -124,7 +141,7 @@ models = {
     "sum": bnc(class_var="loan", dataset=train, groups=customers, pairs=0),
 }
 metrics = ["log_loss", "auc"]
-cv(models, train, k=5, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
+cv(models, train, k=3, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
 # The baseline of the log-loss is 0.364. The sum is about as good as the default, so we use it, because a table shows all of it.
@@ -139,9 +156,10 @@ shown = table["feature"].isin(["income", "burden"])
 print(table[shown].round(2).to_string(index=False))
 
 # %% [markdown]
-# The column `observed` has the share of loans that were not repaid. The effect falls with the income, as
-# it should. That of the burden falls at first, because the amount and the income have effects of their own. The supervisor wants a guarantee: nobody may get a worse decision *because* of a higher income, or *because* of
-# fewer defaults. `monotonize` returns the closest table for which this holds at every value:
+# The column `observed` has the share of loans that were not repaid. The effect falls with the income, as it should. That of the
+# burden falls at first, because the amount and the income have effects of their own. The supervisor wants a guarantee: nobody
+# may get a worse decision *because* of a higher income, or *because* of fewer defaults. `monotonize` returns the closest table
+# for which this holds at every value:
 
 # %%
 directions = {
@@ -158,13 +176,12 @@ plot_effect(model, "burden", target="bad", dataset=train)
 plot_importance(model, train)
 
 # %% [markdown]
-# The guarantee costs next to nothing. Age matters little, which is good news, as it may be illegal to use it: if so, drop the
-# column and compare.
+# The guarantee costs next to nothing. Age matters little: it may be illegal to use it, and if so, drop the column and compare.
 #
 # ## 6. Check the probabilities
 
 # %%
-posteriors = cv_predict(model, train, k=5, groups=customers, rng=0)
+posteriors = cv_predict(model, train, k=3, groups=customers, rng=0)
 plot_calibration(posteriors, train["loan"], target="bad", strategy="quantile")
 
 # %% [markdown]
@@ -209,9 +226,8 @@ fixed = ["age", "earlier_defaults", "housing", "income", "purpose"]
 counterfactual(model, rejected, "good", fixed=fixed, alternatives=2).round(3)
 
 # %% [markdown]
-# The amount and the burden go together, and the model does not know that one is computed from the other: compute the burden of a smaller loan,
-# and ask the model again, before you write a letter. The letter must not say that a smaller loan *causes* anybody to repay: the model
-# describes applicants who asked for smaller loans.
+# The model does not know that the burden is computed from the amount: compute it for a smaller loan, and ask the model again,
+# before you write a letter. The letter must not say that a smaller loan *causes* anybody to repay.
 #
 # ## 9. A card of points, and the reasons in a letter
 #
@@ -225,7 +241,7 @@ print(card.points[1:].to_string(index=False))
 
 # %%
 cards = {"sum": model, "card": card}
-cv(cards, train, k=5, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
+cv(cards, train, k=3, groups=customers, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
 # The few intervals and whole points cost little. So use the card where people add up points, and the sum where a computer does.
@@ -241,7 +257,7 @@ print(*explain(card, rejected, target="bad", sentences=True), sep="\n")
 
 # %% [markdown]
 # Most points were lost by the burden, then by the income: these are the reasons in the letter. The sentences compare with the
-# average applicant instead of the best value, so their order can differ. State one of the two rules, and keep to it.
+# average applicant, so their order can differ. State one of the two rules, and keep to it.
 #
 # ## 10. Hand over, and watch
 #
@@ -253,9 +269,8 @@ query = to_sql(card, table="applications", key="application", numbers="typed")
 print(len(query), "characters:", query[:520], "…")
 
 # %% [markdown]
-# Every month, compare the new applications with those of the fit. `drift` returns the population stability index (PSI) of each
-# feature and of the score: below 0.1 is little, above 0.25 much. `summary(..., by=)` audits the card by group, here on the
-# applications that were put aside (`k=0`):
+# Every month, compare the new applications with those of the fit by `drift`. `summary(..., by=)` audits the card by group, here
+# on the applications that were put aside (`k=0`):
 
 # %%
 print(drift(card, test, train)[["psi", "missing_now", "log_odds"]].round(3))
@@ -263,10 +278,10 @@ grouped = test.assign(over_35=np.where(test["age"] > 35, "yes", "no"))
 print(summary(card, grouped, by="over_35", k=0).round(3).T.to_string())
 
 # %% [markdown]
-# No index is above 0.1. Younger applicants repay less often, and the card labels nearly all of them "good", so it errs more often
-# among them. Whether that is acceptable is a question for people; the table makes it visible.
+# No index is above 0.1. Younger applicants repay less often, and the card errs more often among them. Whether that is
+# acceptable is a question for people; the table makes it visible.
 #
 # ## Summary
 #
-# Ask of every column when it was known, split by date, keep the rows of a customer together, state costs and what must hold, and
-# check what you tell a rejected applicant.
+# Ask of every column when it was known, split by date, keep the rows of a customer together, state costs and what must hold,
+# and check what you tell a rejected applicant.

@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Case study: diabetes
 #
-# A clinic wants to decide, from measurements that it has anyway, which women it should reassure, test or treat at once.
-# This page goes all the way from a raw file to that decision, and to a sentence that a woman can understand. You should
-# have read the [first page](start.py). Reading it takes twenty minutes. The data are real (768 women, 1988); the costs are
-# invented, and the result is not a medical instrument.
+# A clinic wants to decide, from measurements that it has anyway, which women it should reassure, test or treat at once. This
+# page goes from a raw file to that decision, and to a sentence that a woman can understand. You should have read the [first
+# page](start.py). It takes twenty minutes. The data are real (768 women, 1988); the costs are invented, and the result is not a
+# medical instrument.
 #
 # ```{index} ! decision, ! nomogram
 # ```
@@ -13,7 +13,26 @@
 from io import StringIO
 
 import pandas as pd
-from bnclassify import (bnc, calibration, cv, cv_predict, explain, load_pima, monotonize, plot_calibration, plot_effect, plot_importance, plot_nomogram, predict, save, scorecard, stratified_folds, summary, value_of_information, write_page,)
+from bnclassify import (
+    bnc,
+    calibration,
+    cv,
+    cv_predict,
+    explain,
+    load_pima,
+    monotonize,
+    plot_calibration,
+    plot_effect,
+    plot_importance,
+    plot_nomogram,
+    predict,
+    save,
+    scorecard,
+    stratified_folds,
+    summary,
+    value_of_information,
+    write_page,
+)
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Make the raw file"}
 raw = load_pima().astype({"diabetes": str}).fillna(0)
@@ -63,10 +82,9 @@ print(len(train), "women for choices,", len(test), "put aside")
 # %% [markdown]
 # ## 4. Fit and compare
 #
-# There are three candidates: naive Bayes, a tree, and a sum of one effect per measurement (`pairs=0`), learned together, so that
-# dependent measurements are not counted twice. `missing_level=False` says that a missing value is not evidence, because
-# the clinic will not measure for the same reasons as the study of 1988. We compare by log-loss, because we need
-# probabilities; the baseline is 0.647. This takes about 7 seconds.
+# There are three candidates: naive Bayes, a tree, and a sum of one effect per measurement (`pairs=0`). `missing_level=False`
+# says that a missing value is not evidence, because the clinic will not measure for the same reasons as the study of 1988. We
+# compare by log-loss, because we need probabilities; the baseline is 0.647.
 
 # %%
 options = {"smooth": 1, "discretize": "mdlp", "missing_level": False}
@@ -83,11 +101,11 @@ models = {
     ),
 }
 metrics = ["log_loss", "auc", "accuracy"]
-cv(models, train, k=5, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
+cv(models, train, k=3, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
-# The sum has the lowest log-loss and the highest AUC. It is also the easiest to explain, because each measurement contributes on its
-# own. So we use it. (`interval=True` keeps draws of its effects, for step 9.)
+# The sum has the lowest log-loss and the highest AUC. It is also the easiest to explain, because each measurement contributes
+# on its own. So we use it. (`interval=True` keeps draws of its effects, for step 9.)
 #
 # ## 5. Read the model
 #
@@ -104,8 +122,8 @@ plot_effect(model, "glucose", target="yes", dataset=train)
 plot_effect(model, "age", target="yes", dataset=train)
 
 # %% [markdown]
-# Glucose matters most, and its contribution rises over its whole range. That of age rises first, and more slowly after. Show both curves to a
-# physician. If a curve bends where it should not, look for the reason before you go on.
+# Glucose matters most, and its contribution rises over its whole range. That of age rises first, and more slowly after. Show
+# both curves to a physician. If a curve bends where it should not, look for the reason before you go on.
 #
 # ## 6. Check the probabilities
 #
@@ -113,7 +131,7 @@ plot_effect(model, "age", target="yes", dataset=train)
 # that was fitted without her.
 
 # %%
-posteriors = cv_predict(model, train, k=5, rng=0)
+posteriors = cv_predict(model, train, k=3, rng=0)
 plot_calibration(posteriors, train["diabetes"], bins=5)
 
 # %%
@@ -121,8 +139,8 @@ columns = ["intercept", "slope", "calibration_error", "expected_error"]
 calibration(posteriors, train["diabetes"])[columns].round(3)
 
 # %% [markdown]
-# A slope of 1 is perfect; below 1, probabilities are too extreme. The calibration error is compared with that of perfectly calibrated probabilities on
-# as many rows (`expected_error`). The tree, for comparison, is overconfident.
+# A slope of 1 is perfect; below 1, probabilities are too extreme. The calibration error is compared with that of perfectly
+# calibrated probabilities on as many rows (`expected_error`). The tree, for comparison, is overconfident.
 #
 # ## 7. Decide by cost
 #
@@ -152,8 +170,8 @@ for decision in costs:
     print(f"mean cost of {decision} for everyone: {always:.3f}")
 
 # %% [markdown]
-# The decisions of the model cost less than a test for everyone, the best decision without a model. If you change the costs, the decisions
-# change, and the model stays.
+# The decisions of the model cost less than a test for everyone, the best decision without a model. If you change the costs, the
+# decisions change, and the model stays.
 #
 # ## 8. Evaluate once, on the rows put aside
 
@@ -166,8 +184,8 @@ decision = predict(model, test, costs=costs)
 print(pd.crosstab(test["diabetes"], decision))
 
 # %% [markdown]
-# Few women with diabetes are reassured. With the tree, the cost would be higher, although its accuracy is nearly the same: if you decide by
-# cost, you need calibrated probabilities.
+# Few women with diabetes are reassured. With the tree, the cost would be higher, although its accuracy is nearly the same: if
+# you decide by cost, you need calibrated probabilities.
 #
 # ## 9. Explain it to one woman
 #
@@ -181,8 +199,8 @@ print("decision:", predict(model, cleo, costs=costs).item())
 print(*explain(model, cleo, sentences=True), sep="\n")
 
 # %% [markdown]
-# A test is the best decision for all probabilities from 0.125 to 0.667. If the interval lies within, the decision does not depend on which women were in the
-# study.
+# A test is the best decision for all probabilities from 0.125 to 0.667. If the interval lies within, the decision does not
+# depend on which women were in the study.
 #
 # What should be measured next? `value_of_information` computes by how much each unknown value is expected to reduce the
 # cost of the decision:
@@ -195,8 +213,9 @@ value_of_information(model, cleo, costs=costs).round(3)
 #
 # ## 10. A card for the pocket
 #
-# `scorecard` rounds a model to whole points that can be added up without a computer, and `plot_nomogram` draws them. A physician
-# asks that the points rise with glucose, body mass index and age (`monotonize`), and for at most three intervals each:
+# `scorecard` rounds a model to whole points that can be added up without a computer, and `plot_nomogram` draws them. A
+# physician asks that the points rise with glucose, body mass index and age (`monotonize`), and for at most three intervals
+# each:
 
 # %%
 rising = dict.fromkeys(["glucose", "bmi", "age"], "increasing")
@@ -209,12 +228,11 @@ print("by predict:", predict(card, cleo, prob=True)["yes"].round(3).item())
 plot_nomogram(card, row=cleo)
 
 # %%
-cv({"card": card}, train, k=5, rng=0, metric=["auc", "log_loss"]).round(3)
+cv({"card": card}, train, k=3, rng=0, metric=["auc", "log_loss"]).round(3)
 
 # %% [markdown]
-# The card has no points of missing values, which are not evidence in this model, so an unknown measurement
-# counts with the mean points of its rows. The table of totals and `predict` differ, because `predict` also allows for the
-# uncertainty of the unknown values. The lower AUC of the card is the price of three intervals per measurement.
+# The table of totals counts an unknown measurement with the mean points of its rows; `predict` also allows for the uncertainty
+# of unknown values, so the two differ. The lower AUC of the card is the price of three intervals per measurement.
 #
 # ## 11. Report and hand over
 #
@@ -223,7 +241,7 @@ cv({"card": card}, train, k=5, rng=0, metric=["auc", "log_loss"]).round(3)
 
 # %%
 pd.options.display.max_colwidth = None
-summary(model, train, k=5, rng=0)
+summary(model, train, k=3, rng=0)
 
 # %%
 save(model, "diabetes.json")

@@ -1,11 +1,10 @@
 # %% [markdown]
 # # For users of R
 #
-# If you know the R package, you know this one. The functions and their results agree with the R package
-# [bnclassify](https://cran.r-project.org/package=bnclassify): structures, tables, posteriors, scores and weights are
-# tested against version 0.4.8, and the greedy searches step by step. This page lists all differences in syntax, names
-# and results, and repeats the usage section of the paper on the R package. If you use another package for naive Bayes or
-# Bayesian networks, begin with [e1071, klaR, naivebayes and caret](#other-packages) or [bnlearn](#from-bnlearn).
+# The functions and their results agree with the R package [bnclassify](https://cran.r-project.org/package=bnclassify):
+# structures, tables, posteriors, scores and weights are tested against version 0.4.8, and the greedy searches step by step.
+# This page lists all differences, and repeats the usage section of the paper on the R package. If you use another package,
+# begin with [e1071, klaR, naivebayes and caret](#other-packages) or [bnlearn](#from-bnlearn).
 #
 # ```{index} ! R, ! e1071, ! klaR, ! naivebayes, ! caret, ! bnlearn, ! laplace, ! usekernel, ! fL
 # ```
@@ -16,27 +15,21 @@
 # |---|---|
 # | `library(bnclassify); data(car)` | `from bnclassify import load_car, lp, predict, tan_cl, …`; `car = load_car()` |
 # | `t <- tan_cl('class', car, score = 'aic')` | `t = tan_cl("class", car, score="aic")` |
-# | `t <- lp(t, car, smooth = 1)` | `t = lp(t, car, smooth=1)` |
-# | `nb <- bnc('nb', 'class', car, smooth = 1)` | `naive = bnc("nb", "class", car, smooth=1)` |
-# | `p <- predict(t, car, prob = TRUE)` | `p = predict(t, car, prob=True)` |
 # | `cv(list(t, nb), car, k = 10)` | `cv({"tan": t, "nb": naive}, car, k=10, rng=0)` |
 # | `params(t)$buying` | `cpt(t, "buying")`, a labelled table; `params(t)["buying"]`, an array |
 # | `plot(t)` | `plot(t)` in a notebook; `plot(t).view()` in a script |
 #
 # Three things are different in Python:
 #
-# - **The first two arguments are positional, the others need their name.** `lp(t, car, 1)` raises an error, because 1 could
-#   be `smooth` or `awnb_trees`.
-# - **Assigning to the name of a function hides the function.** After `nb = nb("class", car)`, `nb` is a model and can no
-#   longer be called, unlike in R. Call the model `naive`.
-# - **Randomness is an argument.** `set.seed` does not exist. Pass `rng=0` to `cv`, to the greedy learners, to
-#   `stratified_folds` and to all other functions that use random numbers. Without it, results vary, as in R. To repeat
-#   a cross-validation of R, pass its folds: `cv(t, car, folds=r_folds(car["class"], 10, seed=0))`.
+# - **The first two arguments are positional, the others need their name.** `lp(t, car, 1)` raises an error.
+# - **Assigning to the name of a function hides the function.** After `nb = nb("class", car)`, `nb` is a model: call it `naive`.
+# - **Randomness is an argument.** Pass `rng=0` to `cv`, the greedy learners and all other functions that use random numbers. To
+#   repeat a cross-validation of R, pass its folds: `cv(t, car, folds=r_folds(car["class"], 10, seed=0))`.
 #
 # (names)=
 # ## Names
 #
-# All functions that the R package exports are available, most of them under the same name. These are the exceptions:
+# All functions that the R package exports are available under the same name, apart from these:
 #
 # | R | Python |
 # |---|---|
@@ -64,9 +57,9 @@ except AttributeError as answer:
     print(answer)
 
 # %% [markdown]
-# These functions have the same name and the same meaning: `accuracy`, `AIC`, `BIC`, `aode`, `bnc`, `bsej`, `class_var`, `classes`, `cmi`,
-# `cv`, `families`, `feature_families`, `features`, `fssj`, `is_anb`, `is_nb`, `is_ode`, `is_semi_naive`, `kdb`,
-# `lp`, `manb_arc_posterior`, `modelstring`, `narcs`, `nb`, `nparams`, `params`, `plot`, `predict`, `tan_cl`, `tan_hc`,
+# These functions have the same name and the same meaning: `accuracy`, `AIC`, `BIC`, `aode`, `bnc`, `bsej`, `class_var`,
+# `classes`, `cmi`, `cv`, `families`, `feature_families`, `features`, `fssj`, `is_anb`, `is_nb`, `is_ode`, `is_semi_naive`,
+# `kdb`, `lp`, `manb_arc_posterior`, `modelstring`, `narcs`, `nb`, `nparams`, `params`, `plot`, `predict`, `tan_cl`, `tan_hc`,
 # `tan_hcsp`, `values`, `vars`.
 #
 # (other-packages)=
@@ -99,8 +92,7 @@ laplace = bn.bnc("nb", "Class", votes, smooth=3)
 print(bn.confusion(bn.predict(laplace, votes), votes["Class"]).T)
 
 # %% [markdown]
-# The counts are those of R, with predicted labels as rows. The tests also compare the tables and labels of the Titanic, and
-# the means, deviations and labels of the irises.
+# The counts are those of R, with predicted labels as rows.
 #
 # ## From bnlearn
 #
@@ -125,10 +117,8 @@ print(bn.confusion(bn.predict(laplace, votes), votes["Class"]).T)
 # |---|---|
 # | `cv(x, dataset, k, dag = TRUE, mean = TRUE)` | the default of `k` is 10; `folds=`, `repeats=` and `metric=` are new |
 # | `tan_cl(..., root = )` | has an effect; R 0.4.8 ignores it |
-# | `tan_hc(..., cache_reset = )` | not available, because nothing has to be reset |
 # | `nb(class, features = )`, with data or without | the same; with data, `features` selects columns, where R ignores it |
 # | `plot(x, layoutType = "twopi")` | `plot(x, engine="twopi")` |
-# | `lp(..., wanbia = TRUE)` on an AODE | raises an error; R ignores it |
 # | `cmi(x, y, dataset, z = )` | the same; `unit="log"` is in nats, as in R |
 #
 # (differences)=
@@ -136,43 +126,36 @@ print(bn.confusion(bn.predict(laplace, votes), votes["Class"]).T)
 #
 # These differences are deliberate:
 #
-# - **Ties.** R chooses at random among several most probable classes, or several best steps of a search. Here, the first
-#   class in the order of levels and the first candidate in the order of generation are chosen; a learner with `rng=`
-#   chooses at random.
-# - **Levels of `car`.** Here they are in their order of meaning (low, med, high), in R mostly in alphabetical order. This
-#   changes the order of rows and columns in tables, and possibly how ties are resolved.
+# - **Ties.** R chooses at random among several most probable classes, or several best steps of a search. Here, the first class
+#   in the order of levels and the first candidate are chosen; a learner with `rng=` chooses at random.
+# - **Levels of `car`.** Here they are in their order of meaning (low, med, high), in R mostly in alphabetical order, which
+#   changes the order of rows in tables.
 # - **Order.** `features(x)` and `families(x)` follow the columns, in R the structure.
-# - **Questions that do not apply**, such as `manb_arc_posterior` of a model without MANB, raise an error that says what is
-#   missing; in R the answer is `NULL`.
+# - **Questions that do not apply**, such as `manb_arc_posterior` of a model without MANB, raise an error; in R the answer is
+#   `NULL`.
 # - **Incomplete rows** are predicted exactly, as by R with gRain, but many at once. EM (`lp(..., missing="em")`) is new:
 #   see [Missing values](incomplete.py).
-# - **`bnc("tan_hc", ..., smooth=1)`** passes `smooth` on to the search unless `dag_args` contains it, so that the search
-#   evaluates the model that will be fitted. In R, and here with `tan_hc` alone, the search evaluates models with
-#   `smooth=0`. The defaults of the learners, `epsilon=0.01` and `smooth=0`, agree with R.
-# - **WANBIA** uses the given structure and smoothing. R always optimizes the weights of a naive Bayes with `smooth = 1`
-#   and applies them to the given tables. R also passes its optimizer the gradient of another objective, so the
-#   optimizer can stop early, at a lower conditional log-likelihood.
+# - **`bnc("tan_hc", ..., smooth=1)`** passes `smooth` on to the search unless `dag_args` contains it. In R, and here with
+#   `tan_hc` alone, the search evaluates models with `smooth=0`.
+# - **WANBIA** uses the given structure and smoothing. R always optimizes the weights of a naive Bayes with `smooth = 1`, and
+#   can stop at a lower conditional log-likelihood, because its optimizer gets the gradient of another objective.
 #
 # In these respects, both packages agree and differ from the papers or from textbooks:
 #
-# - **AODE** averages joint probabilities, as in Webb, Boughton and Wang (2005). The paper on the R package describes an
-#   average of posteriors, but its code averages joint probabilities, too.
-# - **AWNB and WANBIA** normalize the weighted tables, so that they remain conditional probabilities. Hall (2007) and
-#   Zaidi et al. (2013) do not normalize them. The normalizing constant depends on the class, so the two versions are
-#   different classifiers: see [Formulas](methods.py#awnb).
-# - **`tan_cl` with incomplete data** need not return the maximum-likelihood tree, because each pair of features is observed
-#   in different rows. With `score="loglik"`, pairs are ranked by information per row; with `score="aic"`, by information
-#   times rows.
-# - **Missing values in training**: each table is estimated from the rows in which its whole family is observed (available
-#   cases), which is consistent if values are missing completely at random.
+# - **AODE** averages joint probabilities. The paper on the R package describes an average of posteriors, but its code does the
+#   same.
+# - **AWNB and WANBIA** normalize the weighted tables, unlike the papers, which gives different classifiers: see
+#   [Formulas](methods.py#awnb).
+# - **`tan_cl` with incomplete data** counts each pair of features in the rows in which both are observed. With
+#   `score="loglik"`, pairs are ranked by information per row; with `score="aic"`, by information times rows.
+# - **Missing values in training**: each table is estimated from the rows in which its whole family is observed.
 # - **AIC and BIC**: larger is better. They are −½ times the values that most textbooks define.
 #
 # (paper)=
 # ## The R paper, line by line
 #
-# The R code stands above each line as a comment, from the usage section of Mihaljević, Bielza and Larrañaga (2018), and
-# from the introductory vignette what the paper leaves out. The results agree with the printed ones, including the
-# cross-validation, because `r_folds` draws the folds that R draws after `set.seed`.
+# The R code stands above each line as a comment, from the usage section of Mihaljević, Bielza and Larrañaga (2018). The results
+# agree with the printed ones, because `r_folds` draws the folds that R draws after `set.seed`.
 
 # %%
 # library(bnclassify)
@@ -249,18 +232,15 @@ folds = bn.r_folds(car["class"], 5, seed=0, sample_kind="rounding")
 print(bn.cv({"nb": naive, "ode_cl_aic": tan}, car, folds=folds).round(7).to_dict())
 
 # %% [markdown]
-# The paper prints −13307.59 for the log-likelihood and −13438.59 for AIC, and the accuracies 0.8582303 and 0.9345913,
-# which it rounds to 86 % and 93 %. They agree to the last digit, because the folds are those of R.
-
-# %% [markdown]
-# All algorithms of the paper have the same names here, and the [differences in results](#differences) are listed above.
+# The paper prints −13307.59 and −13438.59, and the accuracies 0.8582303 and 0.9345913. They agree to the last digit.
+#
 # `tan_cl` also has `score="bde"`, `lp` the priors `ess`, `m` and `backoff`, and Sahami's k-dependence algorithm is `kdb_mi`.
-# [Formulas](methods.py#founding) lists the algorithms of the other documents on which the package is based.
+# [Formulas](methods.py#founding) lists the algorithms of other papers.
 #
 # ## From R, through reticulate
 #
-# If you work in R, you can call this package there. The code was run with R 4.2.2, reticulate 1.28, pandas 2.2 and NumPy
-# 1.26; this version of reticulate does not convert DataFrames of pandas 3.
+# You can call this package from R (run with R 4.2.2, reticulate 1.28 and pandas 2.2; this reticulate does not convert
+# DataFrames of pandas 3):
 #
 # ```r
 # library(reticulate)                       # Debian: apt install r-cran-reticulate
@@ -273,8 +253,7 @@ print(bn.cv({"nb": naive, "ode_cl_aic": tan}, car, folds=folds).round(7).to_dict
 # bn$explain(tan, lapply(car[1728, -7], as.character))
 # ```
 #
-# Factors become categorical columns with the same levels, and results become data frames. Pass a single row as a named
-# list, as in the last line, because reticulate turns a factor of length one into a text.
+# Factors become categorical columns, and results become data frames. Pass a single row as a named list.
 #
 # The wrapper for feature selection of mlr has an equivalent in scikit-learn: see [For users of
 # scikit-learn](coming_from_sklearn.py#feature-selection-importance-and-calibration).

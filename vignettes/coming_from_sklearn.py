@@ -1,16 +1,24 @@
 # %% [markdown]
 # # For users of scikit-learn
 #
-# `BNCClassifier` follows the conventions of scikit-learn: `fit`, `predict`, `predict_proba`, pipelines, grid searches
-# and calibration. You can pass it a DataFrame with numeric columns, text and missing values, without one-hot encoding
-# and without imputation. This page first shows the estimator in use, and then lists all differences from scikit-learn.
-# It takes ten minutes and needs the extra `sklearn`.
+# `BNCClassifier` follows the conventions of scikit-learn: pipelines, grid searches and calibration work. You can pass it a
+# DataFrame with numeric columns, text and missing values, without one-hot encoding and without imputation. This page shows it
+# in use, and then lists all differences. It takes ten minutes and needs the extra `sklearn`.
 #
 # ```{index} ! pipeline, ! grid search, ! scikit-learn, ! sklearn, ! cross_val_score
 # ```
 
 # %%
-from bnclassify import explain, load_car, load_voting, lp, modelstring, nb, plot, predict
+from bnclassify import (
+    explain,
+    load_car,
+    load_voting,
+    lp,
+    modelstring,
+    nb,
+    plot,
+    predict,
+)
 from bnclassify.sklearn import BNCClassifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
@@ -71,8 +79,7 @@ print(search.best_params_)
 # ## The fitted model
 #
 # All functions of the package accept a fitted estimator in place of a model, which its attribute `model_` holds. If the
-# estimator has a `prior`, they use `with_prior(model_, prior)`. If it has `costs`, only `to_sql` accepts it and adds a
-# column `decision`; the error of the others says what to pass:
+# estimator has a `prior`, they use it. If it has `costs`, only `to_sql` accepts it and adds a column `decision`:
 
 # %%
 classifier = search.best_estimator_
@@ -88,8 +95,8 @@ explain(classifier, X.iloc[-1]).round(2)
 #
 # ## Feature selection, importance and calibration
 #
-# The tools of scikit-learn work with the classifier. For example, this selects four features by cross-validation. (Text
-# columns must be categorical for `SequentialFeatureSelector`: use `.astype("category")` after `read_csv`.)
+# For example, this selects four features by cross-validation. (Text columns must be categorical for
+# `SequentialFeatureSelector`.)
 
 # %%
 tree = BNCClassifier("tan_cl", smooth=1, dag_args={"score": "aic"})
@@ -97,7 +104,8 @@ selector = SequentialFeatureSelector(tree, n_features_to_select=4, cv=folds)
 print(list(X.columns[selector.fit(X, y).get_support()]))
 
 # %% [markdown]
-# `feature_importances_` has the mean absolute contributions to the log odds, as proportions. `permutation_importance` of scikit-learn measures performance instead.
+# `feature_importances_` has the mean absolute contributions to the log odds, as proportions. `permutation_importance` of
+# scikit-learn measures performance instead.
 #
 # Naive Bayes is overconfident if features are correlated. `CalibratedClassifierCV` recalibrates its probabilities:
 
@@ -138,9 +146,7 @@ print(cross_val_score(pipeline, X.astype(str), y, cv=folds).mean().round(3))
 #
 # ## Groups and time series
 #
-# If some rows of a group, such as a patient, are test rows, its other rows must not be in the training set, and neither
-# must later rows of a time series. `folds=` of `cv` accepts the splits of scikit-learn's `GroupKFold` and
-# `TimeSeriesSplit`.
+# `folds=` of `cv` accepts the splits of scikit-learn's `GroupKFold` and `TimeSeriesSplit`.
 #
 # ## Comparison with `CategoricalNB`
 #
@@ -159,28 +165,27 @@ print("largest difference of a probability:", abs(difference).max().round(6))
 # | scikit-learn | bnclassify |
 # |---|---|
 # | `CategoricalNB` requires codes from 0 | any labels: text, categories, booleans, integers; encoding is part of `fit` |
-# | missing values raise an error or are imputed before | tables are estimated from available cases, or by EM with `lp_args={"missing": "em"}`. At prediction, networks marginalize over missing features exactly; [Missing values](incomplete.py) describes the other model types |
+# | missing values raise an error or are imputed before | they stay missing: see [Missing values](incomplete.py) |
 # | a category that did not occur in `fit` raises an error | it is treated as missing; `handle_unknown="error"` raises an error |
 # | numeric columns are discretized by `KBinsDiscretizer` in a pipeline | `discretize=` discretizes them in `fit`, for example by the class (MDLP); with `None`, numbers with fractions raise an error |
 # | whole numbers are numbers | the default reads numbers that repeat as numbers and as labels. With a prior, those with at most ten values are categories. Convert codes such as postcodes by `.astype("category")` or to text |
 # | `alpha` | `smooth`; other priors are `lp_args={"ess": 1}` and `lp_args={"m": 1}` |
 # | `class_prior`, `class_weight` | `prior=` states the class proportions of new rows, `costs=` the misclassification costs |
-# | `sample_weight` in `fit` | importance weights, as in scikit-learn, if a weight has a fraction or a feature is numeric; if not, whole weights are numbers of equal rows. `weights_are="frequencies"` or `"cases"` decides. The functions of the package use `encode(df, weights=...)` |
-# | `partial_fit` | the function `update(model, more)` returns a model of more rows if its parameters are counts; data that do not fit in memory can be [passed to `bnc`](scale.py) |
-# | `predict` returns an array | the same; the function `predict` returns a Series with the index of the data |
+# | `sample_weight` in `fit` | importance weights, if a weight has a fraction or a feature is numeric; if not, numbers of equal rows. `weights_are="frequencies"` or `"cases"` decides. The functions use `encode(df, weights=...)` |
+# | `partial_fit` | `update(model, more)`; data that do not fit in memory can be [passed to `bnc`](scale.py) |
+# | `predict` returns an array | the same; the function `predict` returns a Series |
 # | `classes_` is sorted | the same; the functions of the package keep the order of the levels |
 # | `score` is accuracy | the same; `scoring=` accepts the scorers of scikit-learn, and `cv(metric=)` the metrics of the package |
 # | `cross_val_score(..., cv=5)` does not shuffle, so sorted data give far too low scores: pass `StratifiedKFold(5, shuffle=True, random_state=0)` | `cv` shuffles |
 # | log-loss is negated: `neg_log_loss` | `cv(metric="log_loss")` is positive, and lower is better |
 # | `random_state` | `random_state` in the estimator, `rng` in the functions |
-# | `fit` changes the estimator | the same; models of the package are immutable, and functions return new ones |
 # | pickle, joblib, skops | the same; `save(classifier, path)` writes a readable JSON file without executable code, and `BNCClassifier.from_model(load(path))` predicts by it |
 # | `predict_joint_log_proba` | the same, if the model has a joint distribution, as with `smooth=1` |
 #
 # ## Pitfalls
 #
-# - **Rare categories.** A fold may not contain a category, which is then treated as missing in the test rows. If you
-#   convert the column to a categorical one *before* you split the data, all its levels are known in every fold.
+# - **Rare categories.** A category that a training fold does not contain is treated as missing in the test rows. Convert the
+#   column to a categorical one *before* you split the data, and all its levels are known in every fold.
 # - **Greedy learners** (`fssj`, `bsej`, `tan_hc`, `tan_hcsp`, `kdb`) run cross-validation within `fit` and need the number
 #   of folds: `dag_args={"k": 5}`.
 #

@@ -16,14 +16,34 @@ from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
-from bnclassify import (bnc, drift, effects, explain, from_effects, load, load_car, load_pima, lp, modelstring, monotonize, predict, read_bif, save, scorecard, summary, tan_cl, to_sql, write_bif, write_page,)
+from bnclassify import (
+    bnc,
+    drift,
+    effects,
+    explain,
+    from_effects,
+    load,
+    load_car,
+    load_pima,
+    lp,
+    modelstring,
+    monotonize,
+    predict,
+    read_bif,
+    save,
+    scorecard,
+    summary,
+    tan_cl,
+    to_sql,
+    write_bif,
+    write_page,
+)
 
 # %% [markdown]
 # ## Save and load
 #
-# `save` writes any model to a JSON file with its levels, its cut points and the calls by which it was made. You can
-# read the file (only arrays of more than 4,096 numbers are written as bytes), and it contains no code that could run. An existing file is replaced only when the new one is complete,
-# and a loaded model makes the same predictions to the last bit.
+# `save` writes any model to a JSON file that you can read, with its levels, its cut points and the calls by which it was made.
+# It contains no code that could run, and a loaded model makes the same predictions to the last bit.
 
 # %%
 women = load_pima()
@@ -33,18 +53,14 @@ again = load("diabetes.json")
 print(predict(again, women, prob=True).equals(predict(model, women, prob=True)))
 
 # %% [markdown]
-# `load` checks the type, range and shape of every field, and raises an error that names the position of the first
-# mistake. A pickle file, in contrast, can run any code when it is loaded. Load pickle files only if you wrote them
-# yourself. If your service expects an estimator of scikit-learn, `BNCClassifier.from_model(again)` is a fitted one.
-#
-# If the classes are more or less frequent in production, export `with_prior(model, {"no": 0.9, "yes": 0.1})`.
+# `load` checks every field. A pickle file, in contrast, can run any code when it is loaded. If your service expects an
+# estimator of scikit-learn, `BNCClassifier.from_model(again)` is a fitted one. If the classes are more or less frequent in
+# production, export `with_prior(model, {"no": 0.9, "yes": 0.1})`.
 #
 # ## Predict one record
 #
-# A web service receives a record as JSON, and returns the probabilities and the reasons. `predict` and `explain` accept a
-# dict. A key that is absent from the JSON object is unknown and not evidence; null is missing, and evidence as
-# far as it was in training. Unseen levels can be treated as missing. For whole columns, use `predict(model, rows,
-# unknown=["insulin"])`.
+# A web service receives a record as JSON, and returns the probabilities and the reasons. A key that is absent is unknown and
+# not evidence; null is missing, and evidence as far as it was in training.
 
 
 # %%
@@ -69,10 +85,9 @@ print(answer(again, '{"glucose": 171, "age": 51, "bmi": 34.2}'))
 #
 # ## Serve a model
 #
-# A web server answers several requests at once. Models never change after they are made, so any number of threads can
-# predict with the same one, and no lock is needed. To serve a new model, for example after `update`, assign it to the
-# name from which requests take their model: a request that is in progress finishes with the model that it began with. This
-# application follows WSGI, the interface of Python servers such as Gunicorn and mod_wsgi:
+# Models never change after they are made, so any number of threads can predict with the same one. To serve a new model, assign
+# it to the name from which requests take theirs. This application follows WSGI, the interface of Python servers such as
+# Gunicorn and mod_wsgi:
 
 # %%
 current = {"model": again}
@@ -98,8 +113,8 @@ for body in (b'{"glucose": 171, "age": 51}', b'{"glucose": [171]}'):
 #
 # ## Predict in a database
 #
-# `to_sql` writes a model as one SELECT statement, so that rows need not leave the database. SQLite, DuckDB and PostgreSQL
-# run it. It contains the cut points and the tables of the model, and selects the key, the label and the probabilities.
+# `to_sql` writes a model as one SELECT statement for SQLite, DuckDB and PostgreSQL, which selects the key, the label and the
+# probabilities:
 
 # %%
 statement = to_sql(model, table="women", key="id")
@@ -119,22 +134,18 @@ assert apart.notna().all()
 print("largest difference:", f"{apart.max():.0e}")
 
 # %% [markdown]
-# A woman of whom a value is missing that no training row lacks, or more values than in any training row, has no answer
-# (`NULL`): for `predict`, these are unknown ([Missing values](incomplete.py#unknown-or-missing)), and the statement
-# contains only the effects.
+# A row that lacks a value that no training row lacks, or more values than any training row, has no answer (`NULL`): see
+# [Missing values](incomplete.py#unknown-or-missing).
 #
-# Store the statement as a view, or with `CREATE TABLE ... AS`, and write it again when the model is updated. Its length
-# grows with the number of entries of the tables, and is limited to one million characters, the limit of SQLite. A
-# larger model raises an error that names its largest table. If you want a short query, fit a sum of single effects, as in the next section.
-# Most of a short query checks whether text represents a number. If the columns are numbers in the database,
-# `to_sql(..., numbers="typed")` leaves the checks out.
+# Store the statement as a view, and write it again when the model is updated. Its length is limited to one million characters,
+# the limit of SQLite. For a short query, fit a sum of single effects, as in the next section. If the columns are numbers in the
+# database, `to_sql(..., numbers="typed")` leaves out the checks whether text represents a number.
 #
 # ## A model as a table
 #
-# In a sum of one effect per feature, as `pairs=0` fits it, the log odds of a row are a sum of entries of a table.
-# `effects` returns this table, one row per feature and interval. You can save it as a CSV file, change an entry, and make a
-# model of it again with `from_effects`. A CSV file does not keep types: classes and levels that are numbers become text, as in
-# the rows to predict then, too, and labels such as "NA" must be read with `keep_default_na=False, na_values=[""]`:
+# In a sum of one effect per feature, the log odds of a row are a sum of entries of a table. `effects` returns this table, one
+# row per feature and interval. You can save it as a CSV file, change an entry, and make a model of it with `from_effects`. (A
+# CSV file does not keep types; read it with `keep_default_na=False, na_values=[""]` if "NA" is a label.)
 
 # %%
 sums = bnc(class_var="diabetes", dataset=women, pairs=0)
@@ -151,15 +162,15 @@ table.loc[table["value"] == "(missing)", "yes"] = 0
 print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
 
 # %% [markdown]
-# `monotonize` finds the closest effects that never fall, and the log-loss hardly changes. `scorecard` rounds the table to
-# whole points, here with at most three intervals per measurement. `predict(card, women, points=True)` returns totals, and
-# the query has a column `points`. The reasons compare each value with the average woman, as a letter about a decision
-# should; `explain` also has a column `lost`, the points below the best value. The last lines set the effect of missing
-# values to 0. All of these are models: you can predict, explain, evaluate, save and export them.
+# `monotonize` finds the closest effects that never fall, and the log-loss hardly changes. `scorecard` rounds the table to whole
+# points, here with at most three intervals per measurement. `predict(card, women, points=True)` returns totals, and the query
+# has a column `points`. The reasons compare each value with the average woman; `explain` also has a column `lost`, the points
+# below the best value. The last lines set the effect of missing values to 0. All of these are models: you can predict, explain,
+# evaluate, save and export them.
 #
-# A sum of single effects cannot contain an interaction, which the effect of a pair of features is. Each pair is a table with the mean 0 along each side: rows
-# of `effects` with the columns `given` and `given_value`, a row such as "buying × maint" in `explain`, and a heat map,
-# `plot_effect(model, ("buying", "maint"))`. `scorecard` does not accept pairs.
+# An interaction is the effect of a pair. Each pair is a table with the mean 0 along each side: rows of `effects` with the
+# columns `given` and `given_value`, a row such as "buying × maint" in `explain`, and a heat map, `plot_effect(model, ("buying",
+# "maint"))`. `scorecard` does not accept pairs.
 
 # %%
 car = load_car()
@@ -172,32 +183,30 @@ print(pair[pair["given"] != ""].head(3).round(2).to_string())
 #
 # ## After deployment: drift and audit
 #
-# `drift` compares new rows with the training data. It returns one row per feature, with the population stability index
-# (below a tenth is little, above a quarter much), the shares of missing and unseen values and of numbers outside the range of the
-# training data, and the change of the mean log odds; the last row is the score. Numbers are counted in tenths of the training
-# rows. Here
-# the new rows are women over 30:
+# `drift` compares new rows with the training data: it returns, per feature, the population stability index (below 0.1 is
+# little, above 0.25 much), the shares of missing and unseen values and of numbers outside the range of the training data, and
+# the change of the mean log odds; the last row is the score. Here the new rows are women over 30:
 
 # %%
 older = women[women["age"] > 30]
 print(drift(card, older, women)[["psi", "log_odds"]].round(2).to_string())
 print(
-    summary(card, women.assign(over_30=women["age"] > 30), by="over_30", k=5, rng=0)
+    summary(card, women.assign(over_30=women["age"] > 30), by="over_30", k=3, rng=0)
     .round(3)
     .T.to_string()
 )
 
 # %% [markdown]
-# The age has changed most, of course, then the number of pregnancies, which depends on it. `summary(..., by=...)` shows
-# results by group: the shares of a class that occur and that are predicted, the error, the log-loss and the calibration,
-# here from five folds. With `k=0`, the model is evaluated as it is, on rows that it has not seen.
+# The age has changed most, of course. `summary(..., by=...)` shows results by group: the shares of a class that occur and that
+# are predicted, the error, the log-loss and the calibration. With `k=0`, the model is evaluated as it is, on rows that it has
+# not seen.
 #
 # ## A page for web browsers
 #
-# `write_page` writes one HTML file that predicts and explains without Python, for example for a clinician, a credit
-# officer or a class of students. It works offline and sends no data. Readers fill in what they know and see the answer, how
-# much each value speaks for it, which single changes would alter it and, of a scorecard, the points. `labels=` gives the
-# fields titles with units, `note=` says what the data are, and `order=` puts fields first.
+# `write_page` writes one HTML file that predicts and explains without Python, for example for a clinician or a class of
+# students. It works offline and sends no data. Readers fill in what they know and see the answer, the contribution of each
+# value, which single changes would alter it and, of a scorecard, the points. `labels=` gives the fields titles with units,
+# `note=` says what the data are, and `order=` puts fields first.
 
 # %%
 write_page(model, "diabetes.html", title="Does she have diabetes?")
@@ -215,15 +224,13 @@ class Framed:
 Framed()
 
 # %% [markdown]
-# This is the page itself. Programs can call its JavaScript functions `model.predict(record)` and `model.explain(record)`, which return
-# the results of `predict` and `explain`.
+# This is the page itself. Programs can call its JavaScript functions `model.predict(record)` and `model.explain(record)`, which
+# return the results of `predict` and `explain`.
 #
 # ## BIF files and other libraries
 #
-# `write_bif` writes a single network to a file that bnlearn, pgmpy and pyAgrum can read, and `read_bif` reads such files,
-# and those of GeNIe (`.xdsl`). For Hugin (`.net`), the error of `read_bif` shows how to convert the file.
-# `to_networkx`, `to_pgmpy` and `to_pyagrum` (extra `exchange`) convert a model to objects of these libraries, for example
-# to use their causal or dynamic models.
+# `write_bif` writes a network to a file that bnlearn, pgmpy and pyAgrum can read, and `read_bif` reads such files, and those of
+# GeNIe (`.xdsl`). `to_networkx`, `to_pgmpy` and `to_pyagrum` (extra `exchange`) convert a model to objects of these libraries.
 
 # %%
 car = load_car()
@@ -238,7 +245,6 @@ print(
 # %% [markdown]
 # ## Summary
 #
-# Use `save` and `load` to keep a model, `predict` and `explain` with a dict to serve it by a WSGI application, `to_sql` to predict in a
-# database, `effects` and `from_effects` to edit its effects, `drift` to
+# Use `save` to keep a model, a dict to serve it, `to_sql` in a database, `effects` and `from_effects` to edit it, `drift` to
 # watch new rows, `write_page` to give it to people without Python, and `write_bif` to pass it to another program. [Large
 # data](scale.py) shows how `update` adds new rows to a model.

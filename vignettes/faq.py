@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Common questions and errors
 #
-# This page answers the most common questions, and shows the fifteen messages that new users meet most often, each with the
-# code that causes it and what to do. Search it for a word of your message.
+# This page answers the most common questions, and shows the fifteen messages that new users meet most often. Search it for a
+# word of your message.
 #
 # ```{index} ! error, ! errors, ! warning, ! GPU, ! dates, ! FAQ
 # ```
@@ -13,32 +13,35 @@
 # |---|---|
 # | Which classifier should I use? | Start with `BNCClassifier()`; [Choosing a classifier](overview.py#default-sum-or-network) says when to use a sum or a network |
 # | Which arguments should I tune? | Usually none: [Choosing a classifier](overview.py#arguments) |
+# | How does the default differ from naive Bayes and TAN? | They count each table on its own. The default estimates the effects of all features and pairs together, so that dependent features do not count twice: [How it works](how_it_works.py#the-default-in-one-minute) |
 # | How do I get probabilities? | `predict(x, df, prob=True)`; out of fold, `cv_predict(x, df)`: [Evaluating a classifier](judging.py#out-of-fold-probabilities) |
+# | May I trust the probabilities? | See whether the points of `plot_calibration(cv_predict(x, df, rng=0), df[y])` are on the diagonal: [Evaluating a classifier](judging.py#calibration) |
+# | Why is a probability not the share among similar training rows? | Because few rows are similar. Effects are estimated from all rows together, and are shrunk towards 0 if few rows support them: [The default classifier](accuracy.py#how-it-is-fitted). Without any known value, it is the share of the class |
 # | How accurate is my model? | `summary(x, df, rng=0)` or `cv`: [Evaluating a classifier](judging.py) |
 # | How do I compare two models? | `compare(cv({"a": a, "b": b}, df, repeats=10, rng=0, mean=False))`: [Comparing classifiers](compare.py) |
-# | How do I draw a ROC curve? | By `sklearn.metrics.RocCurveDisplay.from_predictions(df[y] == "yes", cv_predict(x, df, rng=0)["yes"])` |
-# | Why is the rare class never predicted? | Because another class is more probable in every row. Pass `costs`, so that the label with the lowest expected cost is predicted. Resampling and class weights would change the probabilities: [Evaluating a classifier](judging.py#misclassification-costs) |
+# | How do I draw a ROC curve? | `sklearn.metrics.RocCurveDisplay.from_predictions(df[y] == "yes", cv_predict(x, df, rng=0)["yes"])` |
+# | Why is the rare class never predicted? | Because another class is more probable in every row. State `costs`; resampling and class weights would change the probabilities: [Evaluating a classifier](judging.py#misclassification-costs) |
 # | Why does scikit-learn report an accuracy below the baseline? | `cv=5` does not shuffle, and the rows are sorted: [For users of scikit-learn](coming_from_sklearn.py#differences) |
 # | How sure is a prediction? | Fit with `bnc(..., interval=True)`, then `predict(..., prob=True, interval=0.9)`: [Uncertainty](uncertainty.py) |
 # | Why did the model make this prediction? | `explain(x, row)`: [Interpreting a model](interpreting.py) |
-# | Which features matter? | `plot_importance(x, df)`: [Interpreting a model](interpreting.py). An importance is not a cause |
+# | Which features matter? | `plot_importance(x, df)`: [Interpreting a model](interpreting.py) |
 # | Can I get the model as a table, or as points? | `pairs=0`, then `effects` or `scorecard`: [Your table in ten minutes](start.py#the-model-as-a-table-and-as-a-card) |
 # | What do the reasons in a letter of rejection say (adverse action)? | Where points were lost: `explain(card, row)`: [Case study: credit](case_credit.py) |
 # | Is the model as accurate for each group of people? | `summary(x, df, by="sex", k=5, rng=0)`: [Saving and deploying models](deploying.py#after-deployment-drift-and-audit) |
 # | Have the data changed since the fit (drift)? | `drift(x, new, df)`: [Saving and deploying models](deploying.py#after-deployment-drift-and-audit) |
 # | What do the lines of `print(model)` mean? | [The default classifier](accuracy.py#on-data) explains them |
-# | Why has my model no arcs? | The default is a sum of effects, not a network: [The default classifier](accuracy.py). `tan_cl` learns arcs |
+# | Why has my model no arcs? | The default is a sum of effects, not a network: [The default classifier](accuracy.py) |
 # | Would other data give the same arcs? | `arc_strength`: [Uncertainty](uncertainty.py) |
 # | What does `smooth` do? | In one sentence: {term}`smoothing`. By hand: [How it works](how_it_works.py) |
 # | Why is a category "None" missing? | `pandas.read_csv` reads "None" and "NA" as missing values. Use `read_csv(path, keep_default_na=False, na_values=[""])` |
-# | How are missing values handled? | They stay missing. A *missing* value can be evidence; a feature that a record leaves out is *unknown*, which is not evidence: [Missing values](incomplete.py#unknown-or-missing) |
-# | What about dates? | Make features of them: days since a fixed day, month, weekday and hour. The error for a column of dates, and `check_data`, show the two lines of pandas; in a pipeline of scikit-learn, `DatetimeEncoder` of skrub does the same. Dates as text have one level per day; the warning about them shows the same lines |
+# | How are missing values handled? | They stay missing. In the default, a *missing* value has an effect of its own; a feature that a record leaves out is *unknown*, which is not evidence: [Missing values](incomplete.py#unknown-or-missing) |
+# | What about dates? | Make features of them: days since a fixed day, month, weekday. The error for a column of dates, and `check_data`, show the two lines of pandas |
 # | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
 # | How do I find groups of rows without a class? | `lca`: [Networks and queries](networks.py#latent-classes) |
-# | Does it predict numbers (regression), or survival times? | No. Use scikit-learn or statsmodels for numbers, and lifelines or scikit-survival for times. Whether something happens within a year is a class, if all rows were observed for a year |
+# | Does it predict numbers (regression), or survival times? | No. Whether something happens within a year is a class, if all rows were observed for a year |
 # | What if the data do not fit in memory, or grow? | [Large data](scale.py) |
 # | Does a GPU help? | No, it is not used. Models are small, and most fits take seconds |
-# | How do I save or deploy a model? | `save(x, "model.json")`, `load("model.json")`, `to_sql`, `write_page`: [Saving and deploying models](deploying.py) |
+# | How do I save a model, or deploy it without Python? | `save(x, "model.json")`; `to_sql` for a database, `write_page` for a browser, `effects` for a table: [Saving and deploying models](deploying.py) |
 # | Why can I not import `logLik`? | The error names the function here, `loglik` |
 #
 # ## Messages
@@ -70,15 +73,13 @@ def show(action):
 # %% [markdown]
 # ### Fitting
 #
-# **1. A learner gets numeric columns.** A structure is learned from categories. `bnc` and `BNCClassifier` discretize for
-# you, `tan_cl` alone does not:
+# **1. A learner gets numeric columns.** `bnc` and `BNCClassifier` discretize for you, `tan_cl` alone does not:
 
 # %%
 show(lambda: bn.tan_cl("diabetes", women))
 
 # %% [markdown]
-# Use `bnc("tan_cl", "diabetes", women, smooth=1, discretize="mdlp")`, which learns the cut points as part of the model,
-# or call `discretize` first. See [Numeric features](numeric.py).
+# Use `bnc("tan_cl", "diabetes", women, smooth=1, discretize="mdlp")`. See [Numeric features](numeric.py).
 #
 # **2. No prior.** `lp` does not choose a prior for you:
 
@@ -88,8 +89,8 @@ show(lambda: bn.lp(bn.nb("class", car), car))
 # %% [markdown]
 # `smooth=1` is a good start. See [Choosing a classifier](overview.py#arguments).
 #
-# **3. The third argument has no name.** In R you could write `lp(x, car, 1)`. Here, only the model and the data go
-# without their names, because 1 could be any of 16 arguments:
+# **3. The third argument has no name.** Only the model and the data go without their names, because 1 could be any of 16
+# arguments:
 
 # %%
 show(lambda: bn.lp(tree, car, 1))
@@ -145,7 +146,7 @@ new = car.head(1).astype(str).assign(doors="6")
 show(lambda: bn.predict(tree, new))
 
 # %% [markdown]
-# `unseen="missing"` treats it as missing. In the methods of `BNCClassifier` that is the default.
+# `unseen="missing"` treats it as missing, as `BNCClassifier` does by default.
 #
 # **10. A column is absent or has another type.** A DataFrame must have all features; pass a dict if you know only some.
 
@@ -184,9 +185,8 @@ show(lambda: bn.cv(tree, few, rng=0))
 #
 # ### Drawing and installing
 #
-# **15. Graphviz or matplotlib is not installed.** `plot` and the charts say so. `pip install matplotlib graphviz-pure`
-# installs both, and needs no program besides Python. In scripts, a picture is not shown by itself: use
-# `plot(x).view()`, or `plot_cpt(x, "safety").figure.savefig("safety.png")`.
+# **15. Graphviz or matplotlib is not installed.** `pip install matplotlib graphviz-pure` installs what `plot` and the charts
+# need. In scripts, use `plot(x).view()`, or `plot_cpt(x, "safety").figure.savefig("safety.png")`.
 #
 # ## Summary
 #

@@ -2,8 +2,8 @@
 # # How it works
 #
 # This page answers four questions: what a Bayesian network classifier is, why its tables are arrays, how a prediction is
-# computed, and what the default does, in one minute. You need nothing but fractions and a logarithm. It takes ten minutes, and has six
-# exercises at the end.
+# computed, and what the default does, in one minute. You need nothing but fractions and a logarithm. It takes ten minutes, and
+# has six exercises.
 #
 # ```{index} ! Bayesian network classifier, ! exercises
 # ```
@@ -11,14 +11,30 @@
 # ## What is a Bayesian network classifier?
 #
 # We ask whether a woman has diabetes, and know whether her glucose is above 127 and whether she is older than 28. A *Bayesian
-# network* is a graph with one node per variable and one table per node. An arc says on which variables a table depends: its *parents*.
-# Multiply one entry of each table, and you have the probability of a whole row. A *Bayesian network
-# classifier* uses this to predict one variable, the class: it computes the probability of the row with each class, and compares them.
+# network* is a graph with one node per variable and one table per node. An arc says on which variables a table depends: its
+# *parents*. Multiply one entry of each table, and you have the probability of a whole row. A *Bayesian network classifier* uses
+# this to predict one variable, the class: it computes the probability of the row with each class, and compares them.
 
 # %%
 import numpy as np
 import pandas as pd
-from bnclassify import (aode, bnc, bsej, cpt, explain, hc, kdb_mi, load_car, load_pima, members, nb, params, plot, predict, tan_cl,)
+from bnclassify import (
+    aode,
+    bnc,
+    bsej,
+    cpt,
+    explain,
+    hc,
+    kdb_mi,
+    load_car,
+    load_pima,
+    members,
+    nb,
+    params,
+    plot,
+    predict,
+    tan_cl,
+)
 
 women = load_pima().dropna(subset="glucose")
 known = pd.DataFrame(
@@ -32,7 +48,8 @@ model = bnc("nb", "diabetes", known, smooth=0)
 plot(model)
 
 # %% [markdown]
-# In this graph, the class has an arc to both features: their tables depend on it. This is the simplest classifier, *naive Bayes*.
+# In this graph, the class has an arc to both features: their tables depend on it. This is the simplest classifier, *naive
+# Bayes*.
 #
 # ## Why tables are arrays
 #
@@ -45,10 +62,9 @@ for feature in ("high_glucose", "over_28"):
 print(known["diabetes"].value_counts().to_string())
 
 # %% [markdown]
-# 174 of the 266 women with diabetes have high glucose, but only 109 of the 497 women without it. These proportions are
-# the *likelihood* of each value in each class. A feature with one parent has a table of rows and columns. With two parents, it has a
-# column for each combination of their values, so it is an array with three axes: the variable, the other parent, and the class.
-# So a table is an array because each parent is an axis. `params` returns the array, `cpt` the same numbers with labels:
+# 174 of the 266 women with diabetes have high glucose, but only 109 of the 497 women without it. These proportions are the
+# *likelihood* of each value in each class. With two parents, a table has a column for each combination of their values, so it
+# is an array: each parent is an axis. `params` returns the array, `cpt` the same numbers with labels:
 
 # %%
 tree = bnc("tan_cl", "diabetes", known, smooth=0)
@@ -88,16 +104,15 @@ predict(model, woman, prob=True).round(3)
 # - over 28: 0.733 / 0.410 = 1.79
 # - posterior odds: 0.535 × 2.98 × 1.79 = 2.85, about three to one
 #
-# Logarithms turn the product into a sum, so that you can compare evidence for and against on one scale: ln 0.535 =
-# −0.63, ln 2.98 = 1.09 and ln 1.79 = 0.58 add up to 1.05 (with all digits), the *log odds*. This is the column `log_odds` of `explain`:
+# Logarithms turn the product into a sum, so that you can compare evidence for and against on one scale: ln 0.535 = −0.63, ln
+# 2.98 = 1.09 and ln 1.79 = 0.58 add up to 1.05 (with all digits), the *log odds*. This is the column `log_odds` of `explain`:
 
 # %%
 explain(model, woman).round(2)
 
 # %% [markdown]
-# An explanation is therefore not an approximation of the model. It is the model. If a feature is missing, its factor
-# is omitted from the product, so its contribution is 0. In naive Bayes, this is the same as averaging over its
-# possible values.
+# An explanation is therefore not an approximation of the model. It is the model. If a feature is missing, its factor is
+# omitted, so its contribution is 0.
 #
 # ## Three problems, and their solutions in the package
 #
@@ -123,18 +138,16 @@ print(pd.Series(answers).unstack().round(3))  # noqa: PD010
 
 # %% [markdown]
 # In the data it is 0.674. Naive Bayes overstates it as 0.739, because older women without diabetes have high glucose more
-# often, so that age and glucose overlap. A copy makes it worse: naive Bayes counts its evidence twice, and
-# the probability rises to 0.893. In a *tree* (`tan_cl`), a feature can have another feature as a parent: its table
-# states how it is distributed *given the class and its parent*. Given the original, a copy adds nothing, and the tree
-# stays at 0.67.
+# often, so that age and glucose overlap. A copy makes it worse: naive Bayes counts its evidence twice. In a *tree* (`tan_cl`),
+# a feature can have another feature as a parent: its table states how it is distributed *given the class and its parent*. Given
+# the original, a copy adds nothing, and the tree stays at 0.67.
 #
-# **Interactions.** Some features are informative only together. A family car needs seats *and* safety. A table with a
-# parent represents this too, because it has one column per value of the parent.
+# **Interactions.** Some features are informative only together. A family car needs seats *and* safety. A table with a parent
+# represents this too.
 #
 # ## The structures side by side
 #
-# More arcs mean fewer assumptions, but also larger tables with fewer rows per cell. The classifiers of the package
-# differ in the arcs that they allow. These are six of them, for the evaluation of cars:
+# More arcs mean fewer assumptions, but also larger tables with fewer rows per cell. These are six classifiers of cars:
 
 # %%
 car = load_car()
@@ -174,27 +187,28 @@ Graphs()
 #
 # ## The default, in one minute
 #
-# `bnc(class_var="diabetes", dataset=df)` and `BNCClassifier()` fit another kind of sum. In a network, each table is counted on its own, so
-# dependent features count their evidence twice. The default estimates all effects together, as a logistic regression does:
+# `bnc(class_var="diabetes", dataset=df)` and `BNCClassifier()` fit another kind of sum. In a network, each table is counted on
+# its own, so dependent features count their evidence twice. The default estimates all effects together, as a logistic
+# regression does:
 #
 # > log odds = start + effect of each feature + effect of some pairs of features
 #
-# - An effect is a table: one number per level of a category, and one per interval of a numeric feature. Neighboring intervals have similar
-#   numbers, because the effect is a smooth curve, with steps and peaks only if the data support them.
+# - An effect is a table: one number per level of a category, and one per interval of a numeric feature. Neighboring intervals
+#   have similar numbers, because the effect is a smooth curve, with steps and peaks only if the data support them.
 # - A missing value has an effect of its own.
 # - How smooth and how large effects may be, and which pairs are used, is decided by rows that are held out of the fit.
 #   If nothing helps to predict these, all effects are near 0, and each row gets the class proportions.
 #
-# So the default is a table that you can read, edit and add up, like the sum above, and `explain` shows its terms, too. It predicts the
-# class alone. A network also describes the features, so it can be asked about any variable. [The default classifier](accuracy.py) has
-# the details.
+# So the default is a table that you can read, edit and add up, like the sum above, and `explain` shows its terms, too. It
+# predicts the class alone. A network also describes the features, so it can be asked about any variable. [The default
+# classifier](accuracy.py) has the details.
 #
 # ## Exercises
 #
 # The data are the cars: their price, seats and safety, and how acceptable they are. Think first, then show the answer.
 #
-# **1.** Fit naive Bayes with `smooth=0` to `safety` and `persons` only. From the tables, compute by hand the probability that a car
-# for four persons with high safety is "unacc". Check it with `predict`.
+# **1.** Fit naive Bayes with `smooth=0` to `safety` and `persons` only. From the tables, compute by hand the probability that a
+# car for four persons with high safety is "unacc". Check it with `predict`.
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Show the answer"}
 two = car[["safety", "persons", "class"]]
@@ -230,8 +244,8 @@ for fitted in (naive, smoothed):
 # others are improbable, not impossible.
 
 # %% [markdown]
-# **4.** In `explain(smoothed, {"safety": "high", "persons": "4"}, target="acc", against="unacc")`, which feature is the stronger evidence,
-# and by which factor does it multiply the odds?
+# **4.** In `explain(smoothed, {"safety": "high", "persons": "4"}, target="acc", against="unacc")`, which feature is the
+# stronger evidence, and by which factor does it multiply the odds?
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Show the answer"}
 row = {"safety": "high", "persons": "4"}
@@ -239,8 +253,8 @@ print(explain(smoothed, row, target="acc", against="unacc").round(2).to_string()
 # Compare the column odds_ratio. The prior is against "acc", because 70 % of all cars are unacceptable.
 
 # %% [markdown]
-# **5.** Learn `tan_cl` with `score="aic"` and the roots "buying" and "safety". Which arcs change their direction? What do you conclude
-# about causes?
+# **5.** Learn `tan_cl` with `score="aic"` and the roots "buying" and "safety". Which arcs change their direction? What do you
+# conclude about causes?
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Show the answer"}
 for root in ("buying", "safety"):
@@ -249,11 +263,12 @@ for root in ("buying", "safety"):
 # depend on each other within the classes, and nothing about causes.
 
 # %% [markdown]
-# **6.** A colleague reports an accuracy of 0.99 on the rows to which she fitted `kdb_mi` with five parents. What do you ask her? (The
-# answer is in [Evaluating a classifier](judging.py#pitfalls).)
+# **6.** A colleague reports an accuracy of 0.99 on the rows to which she fitted `kdb_mi` with five parents. What do you ask
+# her? (The answer is in [Evaluating a classifier](judging.py#pitfalls).)
 #
 # ## Summary
 #
-# A prediction is the prior times one likelihood per feature. As log odds, it is a sum, and `explain` shows its terms.
-# Smoothing prevents zeros; an arc lets one feature depend on another. The default is a sum, too, whose terms are estimated together.
-# Next, [Choosing a classifier](overview.py) helps you to choose, and [The default classifier](accuracy.py) explains the default.
+# A prediction is the prior times one likelihood per feature. As log odds, it is a sum, and `explain` shows its terms. Smoothing
+# prevents zeros; an arc lets one feature depend on another. The default is a sum, too, whose terms are estimated together.
+# Next, [Choosing a classifier](overview.py) helps you to choose, and [The default classifier](accuracy.py) explains the
+# default.

@@ -1,9 +1,8 @@
 # %% [markdown]
 # # Missing values
 #
-# Nearly half of the members of the US House of Representatives of 1984 have an unknown position on at least one of 16
-# issues. With these data, this page shows how to fit models to incomplete rows, and how to predict them. It is for you if your table has
-# empty cells, and takes ten minutes.
+# This page shows how to fit models to incomplete rows, and how to predict them. The data are the votes of the US House of
+# Representatives of 1984: nearly half of the members have no known position on at least one of 16 issues. It takes ten minutes.
 #
 # ```{index} ! missing, ! missing values, ! NaN, ! NULL, ! None, ! unknown, ! unknown values
 # ```
@@ -11,7 +10,24 @@
 # %%
 import numpy as np
 import pandas as pd
-from bnclassify import (anb, aode, bnc, cpt, cv, em_objectives, hc, load_voting, loglik, lp, nb, params, predict, search_steps, tan_cl, value_of_information,)
+from bnclassify import (
+    anb,
+    aode,
+    bnc,
+    cpt,
+    cv,
+    em_objectives,
+    hc,
+    load_voting,
+    loglik,
+    lp,
+    nb,
+    params,
+    predict,
+    search_steps,
+    tan_cl,
+    value_of_information,
+)
 
 voting = load_voting()
 print(f"{voting.isna().any(axis=1).sum()} of {len(voting)} rows are incomplete")
@@ -23,16 +39,13 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | model | missing at fit | missing at prediction | joint distribution (`loglik`) | `explain` | `query` |
 # |---|---|---|---|---|---|
 # | networks by `lp` (`nb`, `tan_cl`, `kdb_mi`, `hc`, …), MANB, AWNB | available cases, or EM | marginalized over | yes | yes | yes |
-# | `aode`, `Ensemble` | available cases, or EM | marginalized over | yes | yes | yes |
-# | `lca` | EM | marginalized over | yes | yes | yes |
+# | `aode`, `lca` | available cases (`lca`: EM) | marginalized over | yes | yes | yes |
 # | `numbers="gaussian"` or `"kernel"` | available cases | marginalized over | yes | yes | categorical variables only |
 # | `wanbia=True` | available cases for naive Bayes, an error for other structures | marginalized over | yes | yes | yes |
 # | the default of `bnc` and `BNCClassifier` | an effect of "(missing)" | the effect of "(missing)"; what is unknown is estimated from the rest | no | yes | no |
 # | `held_out="weights"` | available cases | weighted average with a model that marginalizes | no | yes | no |
-# | `held_out="power"` | available cases | marginalized over, then raised to the power | no | yes | no |
-# | `discretize="averaged"` | available cases | ignored | no | yes | no |
-# | `subsumption=30` | available cases | averaged over; implied values too | no | yes | no |
-# | `ande` | available cases | ignored | no | yes | no |
+# | `held_out="power"`, `subsumption=30` | available cases | marginalized over; implied values too | no | yes | no |
+# | `discretize="averaged"`, `ande` | available cases | ignored | no | yes | no |
 # | dependency networks, `chisq_dn` | available cases | marginalized over | no | yes | yes, by Gibbs sampling |
 # | `mbc`, `maode` | available cases | marginalized over | yes | yes | no |
 # | `chain` | available cases | as the models of its learner | no | yes | no |
@@ -47,23 +60,25 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # - A feature that a record (a dict or a Series) omits is *unknown*, which is not evidence. So are whole columns that
 #   `predict(x, rows, unknown=["crime"])` names, and the empty fields of a page. In SQL, `NULL` is missing.
 #
-# A network marginalizes over both, unless missing values are a level. The default, a sum of effects, regards the unknown
-# effects as jointly normal with the known ones: their mean and variance are those of the training rows, given what is known. If
-# nothing is known, the posteriors are the shares of the classes. A missing value of a feature that no training row lacks is
-# unknown, too, and so are all missing values of a row that lacks more than any training row does. For such rows, the SQL of a sum
-# has no answer (`NULL`), because it contains only the effects.
+# A network marginalizes over both, unless missing values are a level. The default regards the effects of unknown features as
+# jointly normal with the known ones, with the means and covariances of the training rows. If nothing is known, the posteriors
+# are the shares of the classes. A missing value of a feature that no training row lacks is unknown, too, and so are all missing
+# values of a row that lacks more than any training row does. For such rows, the SQL of a sum has no answer (`NULL`).
 #
 # ## Learn and predict as usual
 #
-# Each table of a network is estimated from the rows in which its whole family is observed: the *available cases*. At prediction,
-# networks marginalize over a missing feature: the posterior is P(class | observed features), exactly. The default has an
-# effect of missing values ([see below](#the-default-classifier)).
+# Each table of a network is estimated from the rows in which its whole family is observed: the *available cases*. At
+# prediction, networks marginalize over a missing feature: the posterior is P(class | observed features), exactly. Estimating
+# and predicting rest on different assumptions.
 #
-# Estimating the tables and predicting a new row rest on different assumptions.
-#
-# - **Estimating from available cases.** Values are *missing completely at random* (MCAR) if whether a value is missing depends on nothing. Available cases are then all you need. A weaker condition is enough for a table: whether one of its values is missing may depend on the parents, but not on the variable itself. For learning the *structure* from available cases it is not enough.
-# - **Estimating by EM** requires only that values are *missing at random* (MAR): whether a value is missing depends only on values that are observed in the row.
-# - **Predicting.** The class is observed in training, but not when you predict. So, given the observed features, missingness must not depend on the class. If it does, for example because members of one party hide a vote more often, then the missing value is evidence, and marginalizing ignores it. The default uses this evidence; in networks, `missing_level=True` in `bnc` and `BNCClassifier` treats missing values as a separate level.
+# - **Estimating from available cases.** Values are *missing completely at random* (MCAR) if whether a value is missing depends
+#   on nothing. For a table, a weaker condition suffices: whether one of its values is missing may depend on the parents, but
+#   not on the variable itself.
+# - **Estimating by EM** requires only that values are *missing at random* (MAR): whether a value is missing depends only on
+#   values that are observed in the row.
+# - **Predicting.** Given the observed features, missingness must not depend on the class. If it does, for example because
+#   members of one party hide a vote more often, the missing value is evidence. The default uses it; in networks,
+#   `missing_level=True` treats missing values as a level.
 
 # %%
 models = {
@@ -87,9 +102,8 @@ print(predict(models["tan_cl"], unknown, prob=True).round(4))
 print("P(Class):", params(models["tan_cl"])["Class"].round(4))
 
 # %% [markdown]
-# By default, a value that did not occur in the training data raises an error. With `unseen="missing"`, it is treated as
-# missing, and a warning names the column if this happens to more than a tenth of its known values, or if a value reads like
-# a level that is written in another way, such as "Low" for "low".
+# A value that did not occur in the training data raises an error. With `unseen="missing"`, it is treated as missing; a warning
+# names the column if this happens often, or if a value reads like a known level, such as "Low" for "low":
 
 # %%
 odd = voting.head(20).astype(object)
@@ -99,8 +113,8 @@ print(predict(models["tan_cl"], odd, unseen="missing").tolist()[:2])
 # %% [markdown]
 # ## The default classifier
 #
-# The effect of a missing value is estimated from the training rows that lack the value. If missing values are not evidence, it is near 0. This is right if new rows lack values for the same reasons. If new rows lack
-# many more values than training rows did, for example because another form asks fewer questions, say so: leave the features out of the record, or name
+# The effect of a missing value is estimated from the training rows that lack the value, which is right if new rows lack it for
+# the same reasons. If not, for example because another form asks fewer questions, leave the features out of the record, or name
 # them by `unknown=`. With `missing_level=False`, missing values are never evidence:
 
 # %%
@@ -115,17 +129,17 @@ answers = {
 print(pd.concat(answers).droplevel(1).round(3).to_string())
 
 # %% [markdown]
-# Without any known vote, the answer is the share of the parties. So it is in the first line, because no training row lacks all votes:
-# beyond the numbers of missing values that occur in training, missing values count as unknown.
+# Without any known vote, the answer is the share of the parties. So it is in the first line, because no training row lacks all
+# votes.
 #
-# Before you fit any model, look for columns that are nearly empty, and for pairs of columns that are never observed together, such as answers
-# to two versions of a form. An arc or a pair of such columns cannot be estimated.
+# Look for columns that are nearly empty, and for pairs of columns that are never observed together, such as answers to two
+# versions of a form: their arc or pair cannot be estimated.
 #
 # ## EM and available cases
 #
-# `missing="em"` uses all observed values. It replaces missing values by their expected counts, re-estimates the tables from
-# these, and repeats both steps until convergence. The objective never decreases. In a naive Bayes with observed classes, features
-# are independent given the class, so the result is the same as from available cases; in a tree it differs.
+# `missing="em"` replaces missing values by their expected counts, re-estimates the tables from these, and repeats both steps
+# until convergence. In a naive Bayes with observed classes, the result is the same as from available cases; in a tree it
+# differs.
 
 # %%
 structure = tan_cl("Class", voting)
@@ -167,21 +181,18 @@ print(
 )
 
 # %% [markdown]
-# Most observed values of y belong to rows with a low z, in which y is more often "no". The estimate from available cases is biased,
-# and more rows do not help. EM uses z to infer y, and its estimate is close to the truth.
-#
-# If values are missing completely at random, EM gains less; the gain grows with the proportion of missing values. EM also uses rows
-# without a class (semi-supervised learning). The log-likelihood of new rows then increases, but accuracy need not, because EM maximizes the
-# likelihood of all variables and not of the class.
+# Most observed values of y belong to rows with a low z, in which y is more often "no". The estimate from available cases is
+# biased, however many rows there are; that of EM is close to the truth. If values are missing completely at random, EM gains
+# less. It also uses rows without a class (semi-supervised learning), but maximizes the likelihood of all variables, so accuracy
+# need not increase.
 
 # %% [markdown]
 # ## The structure of incomplete rows
 #
-# `hc` and `ban` compare families on the same rows, so by default they reject missing values, and dropping incomplete
-# rows would leave 232 of 435 members. With `missing="em"`, they learn by *structural EM* (Friedman, 1997): the search
-# for the structure with the best expected score alternates with EM of the parameters. `tan_cl` accepts it too: by
-# default, it counts each pair of features in the rows in which both are observed. We compare the maximum log-likelihood
-# of all observed votes under the trees of the three methods:
+# `hc` and `ban` compare families on the same rows, so by default they reject missing values; dropping incomplete rows would
+# leave 232 of 435 members. With `missing="em"`, they learn by *structural EM* (Friedman 1997): the search for the structure
+# with the best expected score alternates with EM. `tan_cl` accepts it, too; by default, it counts each pair of features in the
+# rows in which both are observed. The maximum log-likelihood of all observed votes under three trees:
 
 # %%
 trees = {
@@ -200,24 +211,21 @@ print(
 )
 
 # %% [markdown]
-# Structural EM gains 19 nats over the complete rows. Available cases are nearly as good here, because few votes are
-# missing. (In practice they are often better: structural EM tends to keep the structure it starts from. Compare both by
-# the score.) The general network starts from that of the complete rows, with a BIC of −3,125.6 for the observed votes
-# of all members. One more search increases it by 19, and the next one finds no improvement.
+# Structural EM gains 19 nats over the complete rows. Available cases are nearly as good here, because few votes are missing,
+# and in practice often better: compare both by the score. The BIC of the general network rises by 19 in one more search.
 #
 # ## Which value to find out next
 #
-# A missing value can often be found out, at a price. `value_of_information` ranks the missing features of a row by how much
-# their values are expected to reduce the entropy of the class, in nats (0.69 nats is the entropy of a fair coin):
+# `value_of_information` ranks the missing features of a row by how much their values are expected to reduce the entropy of the
+# class, in nats (0.69 nats is the entropy of a fair coin):
 
 # %%
 asking = bnc("tan_cl", "Class", voting, smooth=1, missing_level=False)
 print(value_of_information(asking, {"crime": "y"}).head(3).round(3))
 
 # %% [markdown]
-# `value_of_information(x, row, costs=costs)` ranks by the expected reduction of
-# the cost of the best decision instead, and the pages of `write_page` show the value of each unknown field in the
-# browser.
+# With `costs=costs`, it ranks by the expected reduction of the cost of the best decision, and the pages of `write_page` show
+# the value of each unknown field.
 #
 # ## Summary and next steps
 #

@@ -2,8 +2,9 @@
 # # bnclassify
 #
 # **Classifiers for tables. Every prediction comes with its reasons, and missing values can stay missing.** bnclassify fits two
-# kinds of models to a pandas DataFrame with categories, numeric columns and missing values: by default, a sum of effects of features
-# and pairs, which is a table that you can read, edit and export; and the Bayesian network classifiers of the literature.
+# kinds of models to a pandas DataFrame with categories, numeric columns and missing values: by default, a sum of effects of
+# features and pairs, which is a table that you can read, edit and export; and the Bayesian network classifiers of the
+# literature.
 #
 # [Your table in ten minutes](start.py) · [How it works](how_it_works.py) · [Choosing a classifier](overview.py) ·
 # [Reference](reference/index.md) · [For users of R](coming_from_r.py) · [Cite](about.md#citation)
@@ -30,19 +31,22 @@ print(*explain(classifier, bea, sentences=True), sep="\n")
 # **Accurate.** Means over 29 public data sets with default settings, fitted to one half and evaluated on the other
 # (lower is better, except for the area under the ROC curve, AUC):
 #
+# <!-- means -->
+#
 # | model | error | log-loss | AUC | calibration error |
 # |---|---:|---:|---:|---:|
-# | **`BNCClassifier()`** | **0.121** | **0.300** | **0.943** | **0.023** |
+# | **`BNCClassifier()`** | **0.122** | **0.303** | **0.943** | **0.024** |
 # | CatBoost | 0.128 | 0.337 | 0.939 | 0.047 |
 # | random forest, calibrated | 0.133 | 0.329 | 0.937 | 0.028 |
-# | gradient boosting, early stopping | 0.132 | 0.349 | 0.938 | 0.036 |
+# | gradient boosting, early stopping | 0.131 | 0.347 | 0.937 | 0.035 |
 # | LightGBM | 0.132 | 0.364 | 0.936 | 0.051 |
 # | logistic regression | 0.162 | 0.411 | 0.921 | 0.041 |
 #
-# The default settings were developed on public data sets that include these, so expect slightly worse results on yours. On 60
-# tables of R packages that were kept aside, `BNCClassifier()` has a mean error of 0.212 and a mean log-loss of 0.472. Large pretrained models such as TabPFN, and ensembles such
-# as AutoGluon, which are not in the table, lead public benchmarks; use them if only accuracy counts.
-# [Benchmarks](project/benchmarks.md#accuracy) has the details.
+# <!-- end -->
+#
+# The default settings were developed on public data sets that include these, so expect slightly worse results on yours. Large
+# pretrained models such as TabPFN, and ensembles such as AutoGluon, which are not in the table, lead public benchmarks; use
+# them if only accuracy counts. [Benchmarks](project/benchmarks.md#accuracy) has the details.
 #
 # ## Try it
 #
@@ -138,7 +142,7 @@ Tiles()
 # %% [markdown]
 # ## When to use bnclassify
 #
-# - Your columns are **categorical**, or numeric and can be [discretized](numeric.py).
+# - Your table has **categories** or **numbers**, or both.
 # - You have to **explain** predictions: to a patient, a customer, an auditor or a colleague.
 # - Some values are **missing**, in the training data or in new rows: see [Missing values](incomplete.py).
 # - Misclassification costs are unequal, or you need [calibrated probabilities](judging.py).
@@ -147,8 +151,8 @@ Tiles()
 #
 # ## When to use another library
 #
-# - You have many rows and continuous features, and you care only about accuracy. On single data sets, gradient boosting is
-#   often ahead; the [benchmarks](project/benchmarks.md#accuracy) list them.
+# - You have many rows and care only about accuracy: gradient boosting is often ahead; the
+#   [benchmarks](project/benchmarks.md#accuracy) list the data sets.
 # - You need causal effects or time-series (dynamic) models. pgmpy and pyAgrum have causal and dynamic networks, and
 #   `to_pgmpy` and `to_pyagrum` convert a model.
 # - The inputs are texts, images or long sequences.

@@ -1,17 +1,29 @@
 # %% [markdown]
 # # Interpreting a model
 #
-# This page is about the interpretability of a model: how to read the figures of `explain`, `plot_importance` (feature
-# importance), `plot_effect` and the drawn network, and which conclusions they do not support. It is for you if you
-# present a model to others. It uses the votes of the US House of Representatives in 1984 and takes ten minutes. You
-# need the extra `plot`.
+# This page shows how to read the figures of `explain`, `plot_importance` (feature importance), `plot_effect` and the drawn
+# network, and which conclusions they do not support. It is for you if you present a model to others. It uses the votes of the
+# US House of Representatives in 1984 and takes ten minutes. You need the extra `plot`.
 #
 # ```{index} ! feature importance, ! importance, ! SHAP, ! interpretability, ! explanation
 # ```
 
 # %%
 import numpy as np
-from bnclassify import (bnc, counterfactual, explain, families, load_voting, lp, plot, plot_effect, plot_explanation, plot_importance, predict, tan_cl,)
+from bnclassify import (
+    bnc,
+    counterfactual,
+    explain,
+    families,
+    load_voting,
+    lp,
+    plot,
+    plot_effect,
+    plot_explanation,
+    plot_importance,
+    predict,
+    tan_cl,
+)
 
 voting = load_voting()
 model = bnc(
@@ -28,7 +40,8 @@ print(member.T.dropna().to_string())
 # %% [markdown]
 # ## Log odds and odds ratios
 #
-# A probability of 0.8 corresponds to odds of 4 (four to one), and to log odds of ln 4 = 1.39. `explain` splits the log odds of the prediction into one contribution per feature:
+# A probability of 0.8 corresponds to odds of 4 (four to one), and to log odds of ln 4 = 1.39. `explain` splits the log odds of
+# the prediction into one contribution per feature:
 
 # %%
 reasons = explain(model, member, sort=True)
@@ -43,16 +56,15 @@ print(
 
 # %% [markdown]
 # The model predicts "republican" with probability 0.996. The vote for the physician fee freeze multiplies the odds of
-# "republican" by 4.35, the vote for the synfuels cutback by 0.19. (This member was a democrat: the table shows why the
-# model is wrong.) The
-# contributions are not approximations: their sum is the log odds of the posterior. With `sentences=True`, `explain` writes the three
-# strongest reasons in words, for readers who do not know log odds:
+# "republican" by 4.35, the vote for the synfuels cutback by 0.19. (This member was a democrat: the table shows why the model is
+# wrong.) The contributions are not approximations: their sum is the log odds of the posterior. With `sentences=True`, `explain`
+# writes the three strongest reasons in words:
 
 # %%
 print(*explain(model, member, sentences=True), sep="\n")
 
 # %% [markdown]
-# One rule decides which class is explained if you do not name it with `target=`. What is printed or drawn names this class.
+# If you do not name the class with `target=`, this rule decides which one is explained:
 #
 # | function | two classes | more classes |
 # |---|---|---|
@@ -74,21 +86,20 @@ print(*explain(model, member, sentences=True), sep="\n")
 #
 # ## Contributions depend on the order of features
 #
-# In naive Bayes and in the default, the contribution of a feature or pair depends only on its own value. In a network with arcs between
-# features, a contribution is computed given the values of the parents: the evidence that two dependent features share is credited to the
-# parent, so a different root of a tree splits the same sum differently. Present the contributions of strongly dependent features together, or split
-# them, as in the next section.
+# In naive Bayes and in the default, the contribution of a feature or pair depends only on its own value. In a network with arcs
+# between features, the evidence that two dependent features share is credited to the parent, so a different root of a tree
+# splits the same sum differently. Present the contributions of strongly dependent features together, or split them, as in the
+# next section.
 #
-# SHAP values also add up to the prediction, but start from the average prediction over a data set and average over all
-# orders of the features. The contributions of `explain` start from the row of the class, which in a Bayesian network is
-# the log odds of the prior, and need no data besides the row.
+# SHAP values also add up to the prediction, but start from the average prediction over a data set and average over all orders
+# of the features. The contributions of `explain` start from the row of the class, in a network the log odds of the prior, and
+# need no other rows.
 #
 # ## Main effects and interactions
 #
-# With `interactions=True`, `explain` reports one main effect per feature, which depends on nothing but its own value, and one interaction
-# per pair: how often the two values occur together, compared with how often they would if they were independent, in each
-# of the two classes. Neither depends on the root, as you can check with two trees that have the same arcs, apart from their
-# directions, and therefore the same distribution (the rows are complete, and `ess` is a prior that does not depend on directions):
+# With `interactions=True`, `explain` reports one main effect per feature, which depends on nothing but its own value, and one
+# interaction per pair: what the two values add together beyond both main effects. Neither depends on the root, as two trees
+# show that have the same distribution (the rows are complete, and `ess` is a prior that does not depend on directions):
 
 # %%
 complete = voting.dropna()
@@ -105,31 +116,29 @@ for split in (False, True):
     print(f"interactions={split}: largest difference {apart:.2g} nats")
 
 # %% [markdown]
-# One contribution to one of the 232 predictions differs by 6 nats between the two trees, although both trees assign the
-# same probability to every row. Main effects and interactions agree to the last digits. A chart shows both:
+# One contribution to one of the 232 predictions differs by 6 nats between the two trees. Main effects and interactions agree to
+# the last digits. A chart shows both:
 
 # %%
 plot_explanation(first, complete.iloc[0], interactions=True, top=10)
 
 # %% [markdown]
-# Read the chart from the top. A bar with one name is a main effect: what this vote alone would add to the log odds. A bar
-# with two names is an interaction: what the pair adds beyond both main effects. A negative interaction of two votes with
-# positive main effects means that they share evidence, so that the second vote tells less once you know the first.
+# A bar with one name is a main effect, a bar with two names an interaction. A negative interaction of two votes with positive
+# main effects means that they share evidence, so that the second vote tells less once you know the first.
 #
 # ## The smallest change
 #
-# People often ask what would have to be different for another prediction. `counterfactual` returns the smallest number of
-# changed values that suffices, one alternative for each set of features. A number changes to the nearest value that suffices.
-# Alternatives with small changes of numbers come first, and then those that make the other class most probable. The search is exact:
+# `counterfactual` returns the smallest number of changed values that leads to another prediction, one alternative for each set
+# of features. A number changes to the nearest value that suffices. The search is exact:
 
 # %%
 print(counterfactual(model, member, alternatives=3).round(3).to_string())
 
 # %% [markdown]
-# A single other vote, on the fee freeze, would make the model predict "democrat" with probability 0.63. The table describes
-# the model, not the world: another vote does not change the party of a member. With `fixed=[...]`, features keep their
-# values, `directions={"age": "increasing"}` excludes advice to become younger, and `ranges={"bmi": (25, 34)}` names the
-# values that are possible.
+# A single other vote, on the fee freeze, would make the model predict "democrat" with probability 0.63. The table describes the
+# model, not the world: another vote does not change the party of a member. With `fixed=[...]`, features keep their values;
+# `directions={"age": "increasing"}` excludes advice to become younger; and `ranges={"bmi": (25, 34)}` names the values that are
+# possible.
 #
 # ## Feature importance
 #
@@ -142,8 +151,7 @@ plot_importance(model, voting)
 # %% [markdown]
 # Importance describes the model on these rows. It does not tell you
 #
-# - *the accuracy without the feature*: a correlated feature can replace it. To measure this, cross-validate models with and
-#   without the feature.
+# - *the accuracy without the feature*: a correlated feature can replace it. Cross-validate models with and without it.
 # - *the strength of the effect in one row*: a rare value can have a large contribution and little importance.
 # - *a cause*: the feature and the class can have a common cause.
 #
@@ -158,9 +166,8 @@ plot_effect(
 # %% [markdown]
 # ## Arcs are not causes
 #
-# An arc between two features means that they depend on each other within the classes. The same distribution can be
-# written with reversed arcs: trees with different roots have the same likelihood, so observations alone cannot
-# distinguish them.
+# An arc between two features means that they depend on each other within the classes. Trees with different roots have the same
+# likelihood, so observations alone cannot distinguish them:
 
 # %%
 for root in ("physician_fee_freeze", "crime"):
@@ -169,17 +176,15 @@ for root in ("physician_fee_freeze", "crime"):
 plot(model, class_arcs=False)
 
 # %% [markdown]
-# A learned structure is also an estimate: of some 15 arcs between features that `tan_cl` learns from one half of these members, only a third
-# are learned from the other half, too. [Uncertainty](uncertainty.py) measures this.
+# A learned structure is also an estimate, which another sample would change: see [Uncertainty](uncertainty.py).
 #
 # (charts)=
 # ## All charts
 #
-# Networks are drawn by Graphviz, or by graphviz-pure if it is not installed, and charts by matplotlib. Each function returns the axes, so you can
-# change everything: `plot_cpt(x, "safety").set_title("…")`. `plot(x).render(outfile="car.svg", cleanup=True)` and
-# `plot_cpt(x, "safety").figure.savefig("safety.pdf")` write files. Labels have 8 points, so that charts need not be scaled for print: draw into axes
-# of the width of a column, `plt.subplots(figsize=(3.3, 2.5), layout="constrained")`, by `ax=`. Blue is evidence for the class, orange
-# against it, in all pictures. The reference shows a picture of each:
+# Each function returns the axes, so you can change everything: `plot_cpt(x, "safety").set_title("…")`.
+# `plot(x).render(outfile="car.svg", cleanup=True)` and `plot_cpt(x, "safety").figure.savefig("safety.pdf")` write files. Labels
+# have 8 points: for print, draw into axes of the width of a column, `plt.subplots(figsize=(3.3, 2.5), layout="constrained")`,
+# by `ax=`. Blue is evidence for the class, orange against it.
 #
 # | to show | call |
 # |---|---|

@@ -1,10 +1,9 @@
 # %% [markdown]
 # # Evaluating a classifier
 #
-# A classifier with an accuracy of 0.96 can be useless. This page shows how to evaluate yours if classes are imbalanced,
-# if misclassification costs differ, if probabilities matter (calibration), and if the class proportions change, and
-# [seven mistakes](#pitfalls) that lead to wrong conclusions. You should know how to [fit a model](start.py). Reading it takes twenty
-# minutes. [Comparing classifiers](compare.py) shows how to test which of several models is better. The charts need the extra `plot`.
+# A classifier with an accuracy of 0.96 can be useless. This page shows how to evaluate yours if classes are imbalanced, costs
+# differ, probabilities matter (calibration), or the class proportions change, and [seven mistakes](#pitfalls) that lead to
+# wrong conclusions. You should know how to [fit a model](start.py). It takes twenty minutes. The charts need the extra `plot`.
 #
 # ```{index} ! ROC, ! AUC, ! calibration, ! imbalanced classes, ! confusion matrix, ! threshold, ! thresholds, ! precision, ! recall, ! costs, ! pitfalls
 # ```
@@ -14,7 +13,22 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from bnclassify import (accuracy, bnc, calibration, confusion, cv, cv_predict, discretize, load_car, load_voting, plot_calibration, plot_confusion, plot_cv, predict, stratified_folds,)
+from bnclassify import (
+    accuracy,
+    bnc,
+    calibration,
+    confusion,
+    cv,
+    cv_predict,
+    discretize,
+    load_car,
+    load_voting,
+    plot_calibration,
+    plot_confusion,
+    plot_cv,
+    predict,
+    stratified_folds,
+)
 from scipy.stats import entropy
 
 # %% [markdown]
@@ -36,8 +50,8 @@ print("log-loss of the proportions:", round(entropy(shares), 3))
 # %% [markdown]
 # ## Accuracy, AUC (area under the ROC curve) and log-loss
 #
-# We evaluate three models by ten-fold cross-validation with several metrics. The dashed line in the chart is the
-# baseline, a model without features that labels every car "other".
+# Three models in ten-fold cross-validation. The dashed line in the chart is the baseline, a model that labels every car
+# "other":
 
 # %%
 models = {
@@ -51,12 +65,11 @@ plot_cv(results, metric="accuracy")
 # %% [markdown]
 # Naive Bayes has an accuracy of 0.97, and the baseline has 0.96. The other metrics show more:
 #
-# - *Balanced accuracy* is the mean over the classes of the proportion of correct labels (the mean recall). Its baseline is
-#   0.5. Naive Bayes has 0.64, because it misses most very good cars.
-# - *AUC* is the probability that a very good car gets a higher probability of "very good" than another car. Its baseline
-#   is 0.5. It is close to 1 for all models: they rank the very good cars first.
-# - *Log-loss* is the mean of −ln P(actual class). The baseline, with the class proportions as probabilities, is 0.160;
-#   lower is better.
+# - *Balanced accuracy* is the mean over the classes of the proportion of correct labels (the mean recall). Its baseline is 0.5.
+#   Naive Bayes has 0.64, because it misses most very good cars.
+# - *AUC* is the probability that a very good car gets a higher probability of "very good" than another car. Its baseline is
+#   0.5. All models rank the very good cars first.
+# - *Log-loss* is the mean of −ln P(actual class). The baseline, with the class proportions as probabilities, is 0.160.
 #
 # ## Out-of-fold probabilities
 #
@@ -70,25 +83,19 @@ plot_confusion(counts)
 counts
 
 # %% [markdown]
-# Naive Bayes finds only 18 of 65 very good cars (recall 0.28), and every car it labels very good really is (precision
-# 1). `cv` computes these metrics in each fold: `metric=["f1", "precision", "recall", "kappa", "mcc"]`, where the first
-# three are means over the classes. Its ranking is good, but its labels are poor. The problem is not the model but the
-# default decision rule, which assumes equal costs for both errors.
+# Naive Bayes finds only 18 of 65 very good cars (recall 0.28), and every car it labels very good is (precision 1). `cv`
+# computes such metrics: `metric=["f1", "precision", "recall", "kappa", "mcc"]`; the first three are means over the classes. The
+# ranking is good, but the labels are poor, because the default decision rule assumes equal costs for both errors.
 #
 # ## Misclassification costs
 #
 # Suppose that missing a very good car costs five times as much as inspecting another car unnecessarily. In the cost matrix,
-# rows are actual classes and columns are predicted classes. With `costs`, `predict` returns the label with the lowest
-# expected cost, Σ P(actual | row) · cost(actual, label):
+# rows are actual classes and columns are predicted classes. With `predict(x, df, costs=costs)`, you get the label with the
+# lowest expected cost, Σ P(actual | row) · cost(actual, label). Here it is computed from out-of-fold probabilities:
 
 # %%
 costs = pd.DataFrame([[0, 1], [5, 0]], index=counts.index, columns=counts.columns)
 print(costs)
-
-# %% [markdown]
-# The same decision can be made from out-of-fold probabilities:
-
-# %%
 posteriors = cv_predict(models["nb"], car, rng=0)
 by_cost = confusion((posteriors @ costs).idxmin(axis=1), car["class"])
 print(by_cost)
@@ -118,7 +125,7 @@ print(predict(tree, voting, costs=refer).value_counts())
 
 # %% [markdown]
 # The tree refers the members whose most probable party has a probability below 1 − 0.1 = 0.9 (Chow 1970). Is it right to be
-# unsure about these? Compare the error of all rows with that of the 80 % about which the model is surest:
+# unsure about these?
 
 # %%
 for name in ("nb", "tan_cl", "aode"):
@@ -131,14 +138,12 @@ for name in ("nb", "tan_cl", "aode"):
     )
 
 # %% [markdown]
-# Among the members of which the tree is surest, nearly all labels are correct. Naive Bayes has more errors among them, because it
-# is often sure and wrong.
+# Among the members of which the tree is surest, nearly all labels are correct. Naive Bayes is often sure and wrong.
 #
 # ## Calibration
 #
 # Expected costs are only as good as the probabilities. A model is *calibrated* if 80 % of the rows to which it gives
-# probability 0.8 are of that class. Naive Bayes treats every feature as independent evidence. If features are strongly
-# correlated, as votes on similar bills are, its probabilities are overconfident:
+# probability 0.8 are of that class. If features are correlated, as votes on similar bills are, naive Bayes is overconfident:
 
 # %%
 voting = load_voting()
@@ -159,17 +164,14 @@ for name in ("nb", "tan_cl"):
     ax.figure.savefig(f"calibration_{name}.png", dpi=120)
 
 # %% [markdown]
-# Each point represents the rows whose predicted probability falls in one bin. Its size is proportional to the number of
-# rows, and the bar is a 95 % confidence interval. Points on the diagonal are perfectly calibrated. The points of the
-# tree are closer to the diagonal than those of naive Bayes, because the tree represents the dependence of each vote on
-# one other vote. The calibration error, the mean distance between predicted probability and observed proportion, is
-# 0.035 for the tree and 0.088 for naive Bayes; the log-losses are 0.137 and 0.631 (baseline 0.667). The calibration errors of `cv` (most
-# probable class, 15 bins), of the chart (one class, here five bins) and of `calibration` (each class, ten bins) differ slightly:
-# compare models by one of them.
+# Each point represents the rows whose predicted probability falls in one bin. Its size is proportional to the number of rows,
+# the bar is a 95 % confidence interval, and points on the diagonal are calibrated. The calibration error, the mean distance
+# between predicted probability and observed proportion, is 0.035 for the tree and 0.088 for naive Bayes; the log-losses are
+# 0.137 and 0.631 (baseline 0.667). The calibration errors of `cv` (most probable class, 15 bins), the chart (one class, here
+# five bins) and `calibration` (each class, ten bins) differ slightly.
 #
-# `calibration` shows how probabilities are wrong. A slope below 1 means that they are too extreme, and an intercept
-# other than 0 that the class is predicted too often or too rarely. The Brier score is reliability − resolution +
-# uncertainty, apart from small differences within bins:
+# `calibration` shows how probabilities are wrong. A slope below 1 means that they are too extreme, and an intercept other than
+# 0 that the class is predicted too often or too rarely. The Brier score is about reliability − resolution + uncertainty:
 
 # %%
 columns = [
@@ -188,10 +190,9 @@ found = {
 print(pd.DataFrame(found).T[columns].round(3))
 
 # %% [markdown]
-# The log odds of naive Bayes are about five times as extreme as the data support (slope 0.21), those of the other two
-# about 1.5 times (0.63 and 0.67). Even perfectly calibrated probabilities would show an error of 0.013 to 0.018 on 435
-# rows, because proportions vary by chance. All three models exceed it. With bins of equal size, `plot_calibration(...,
-# strategy="quantile")`, no point depends on a few rows.
+# The log odds of naive Bayes are about five times as extreme as the data support (slope 0.21), those of the other two about 1.5
+# times (0.63 and 0.67). Calibrated probabilities would show an error of 0.013 to 0.018 on 435 rows by chance; all three models
+# exceed it.
 #
 # ## Classes with an order
 #
@@ -202,11 +203,9 @@ print(pd.DataFrame(found).T[columns].round(3))
 #
 # ## Prior shift
 #
-# A model also contains the class proportions of its training data. If new rows come from a population with other
-# proportions, pass these as `prior`. This is correct only if the features are distributed within each class as in the
-# training data (Saerens et al. 2002), so that only the mix of classes changed. Suppose that half of the cars of a
-# dealer are very good. The model is fitted to one half of the data, and the cars of the dealer come from the other
-# half:
+# If new rows come from a population with other class proportions, pass these as `prior`. This is correct only if the features
+# are distributed within each class as in the training data (Saerens et al. 2002). Suppose that half of the cars of a dealer are
+# very good:
 
 # %%
 training = stratified_folds(car["class"], 2, rng=0) == 0
@@ -217,18 +216,17 @@ print(confusion(predict(model, dealer), dealer["class"]))
 print(confusion(predict(model, dealer, prior=equal), dealer["class"]))
 
 # %% [markdown]
-# Without `prior`, most very good cars are missed; with it, nearly all labels are correct. The class prior is replaced by
-# Bayes' rule, and the model is not refitted. `BNCClassifier(prior=..., costs=...)` does the same in scikit-learn.
-# `with_prior(model, equal)` returns a model with these proportions, which you can save, export and explain.
+# Without `prior`, most very good cars are missed; with it, nearly all labels are correct. The model is not refitted: the class
+# prior is replaced by Bayes' rule. `with_prior(model, equal)` returns a model with these proportions, which you can save,
+# export and explain.
 #
 # (pitfalls)=
 # ## Seven mistakes
 #
 # ### Evaluating on the training data
 #
-# Accuracy on the rows to which a model was fitted favors models with many parameters. Here the labels are
-# drawn at random, so no classifier can have an expected accuracy above one half. `cv` fits the model again in each training
-# fold and evaluates the held-out rows:
+# Accuracy on the rows to which a model was fitted favors models with many parameters. Here the labels are drawn at random, so
+# no classifier can have an expected accuracy above one half:
 
 # %%
 rng = np.random.default_rng(0)
@@ -244,9 +242,8 @@ print("cross-validated:     ", round(cv(deep, noise, rng=0), 3))
 #
 # ### Discretizing before splitting
 #
-# MDLP chooses cut points by the class. If the whole table is discretized first, the cut points contain
-# information about the classes of the test rows. With `discretize=`, the cut points are part of the model and are learned in each
-# training fold. Here the features are random numbers:
+# MDLP chooses cut points by the class. If the whole table is discretized first, the cut points contain information about the
+# classes of the test rows; `discretize=` learns them in each training fold. Here the features are random numbers:
 
 # %%
 random = pd.DataFrame(rng.normal(size=(60, 300))).add_prefix("x")
@@ -260,13 +257,14 @@ with warnings.catch_warnings(action="ignore"):
     print("discretized in each fold:    ", round(cv(model, random, rng=0), 3))
 
 # %% [markdown]
-# The first result is far above one half, although the features are noise. The same holds for selecting features and merging levels.
+# The first result is far above one half, although the features are noise. The same holds for selecting features and merging
+# levels.
 #
 # ### Copies of rows, and rows that belong together
 #
-# If a row is in the table twice, one copy can be in the training fold and the other in the test fold, so the model
-# only has to recognize it. Oversampling a rare class does the same. Drop duplicates, or keep copies, and all rows of a patient, in the
-# same fold (`groups="patient"` in `bnc` and `cv`):
+# If one copy of a row is in the training fold and the other in the test fold, the model only has to recognize it. Oversampling
+# a rare class does the same. Drop duplicates, or keep copies, and all rows of a patient, in the same fold (`groups="patient"`
+# in `bnc` and `cv`):
 
 # %%
 twice = pd.concat([noise, noise], ignore_index=True)
@@ -280,19 +278,19 @@ print("copies in the same fold: ", round(cv(copied, twice, folds=member % 10), 3
 #
 # ### Four more
 #
-# - **Accuracy with rare classes.** Use a metric that depends on the rare class, and compare it with its baseline, as above. Do not
-#   oversample: state `costs=` or `prior=`.
-# - **Identifiers as features.** A column with another value in each row cannot help to predict new rows. `check_data(df, "y")` finds most
-#   of them, and identifiers of groups.
+# - **Accuracy with rare classes.** Compare a metric that depends on the rare class with its baseline. Do not oversample: state
+#   `costs=` or `prior=`.
+# - **Identifiers as features.** A column with another value in each row cannot help to predict new rows. `check_data(df, "y")`
+#   finds most of them.
 # - **Frequencies that are ignored.** If a column `n` has the number of cases of each row, use
 #   `encode(df, weights="n", weights_are="frequencies")`.
-# - **Missing values that mean something.** By default, networks ignore missing values. If the fact that a value is missing depends on the
-#   class, this discards information: use the default model, or `missing_level=True`. But if the reason changes in new data
-#   (another clinic, another form), this information is misleading: see [Missing values](incomplete.py).
+# - **Missing values that mean something.** If the fact that a value is missing depends on the class, use the default, or
+#   `missing_level=True` in a network. But if the reason changes in new data (another clinic, another form), this misleads: see
+#   [Missing values](incomplete.py).
 #
 # ## Summary
 #
-# Fit everything within each training fold, compare every metric with its baseline, use metrics and costs that fit the task, check
-# calibration if you use probabilities, and state the class proportions of new rows.
+# Fit everything within each training fold, compare every metric with its baseline, use metrics and costs that fit the task,
+# check calibration if you use probabilities, and state the class proportions of new rows.
 #
 # [Formulas](methods.py#references) lists the sources.

@@ -9,9 +9,31 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from bnclassify import (AIC, BIC, anb, class_var, cloglik, cmi, concentrations, explain, families, feature_families, features, load_car, load_voting, loglik, lp, manb_arc_posterior, nb, network_score, nparams, params, predict, tan_cl, values,)
+from bnclassify import (
+    AIC,
+    BIC,
+    anb,
+    class_var,
+    cloglik,
+    cmi,
+    concentrations,
+    families,
+    feature_families,
+    features,
+    load_car,
+    load_voting,
+    loglik,
+    lp,
+    nb,
+    network_score,
+    nparams,
+    params,
+    predict,
+    tan_cl,
+    values,
+)
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, gammaln, logit, logsumexp
+from scipy.special import gammaln, logsumexp
 
 car = load_car()  # 1,728 rows, 6 features, 4 classes
 voting = load_voting()  # 435 rows, 16 votes, 2 parties, with missing values
@@ -319,12 +341,9 @@ check(
 # | `loglik` | mean of ln P(features, actual class), for models with a joint distribution |
 #
 # The standard error is the standard deviation over folds divided by √k or, for calibration errors, the jackknife over folds.
-# `attrs["calibrated"]` is the expected calibration error of calibrated probabilities with the same number of rows, which is
-# above 0.
-#
-# Metrics are means by weight. If all weights are whole numbers, a row of weight 5 counts as five rows, which are split over the
-# folds. If a weight is fractional, or `folds` are given, a row is one case and belongs to one fold. With several class
-# variables, folds are not stratified.
+# `attrs["calibrated"]` is the expected calibration error of calibrated probabilities with the same number of rows. Metrics are
+# means by weight. If all weights are whole numbers, a row of weight 5 counts as five rows, which are split over the folds; if
+# one is fractional, or `folds` are given, a row belongs to one fold.
 
 # %% [markdown]
 # ## Missing values at prediction
@@ -365,25 +384,6 @@ check(
 #
 # over the classes j or, without an arc, over one column of totals. The table of the feature is $θ · P(\text{arc}
 # \mid D) + θ_0 · (1 - P(\text{arc} \mid D))$, where $θ_0$ is estimated without the class. (Dash, Cooper 2002)
-
-
-# %%
-def log_evidence(counts):
-    """Compute ln P(D) of a (levels, classes) table with α = 1."""
-    r = len(counts)
-    columns = gammaln(r) - gammaln(counts.sum(0) + r) + gammaln(counts + 1).sum(0)
-    return columns.sum()
-
-
-manb = lp(nb("class", car), car, smooth=1, manb_prior=0.1)
-arc_posteriors = []
-for feature in features(manb):
-    counts = count(car, feature, "class")
-    evidence = log_evidence(counts) - log_evidence(counts.sum(1, keepdims=True))
-    arc_posteriors.append(expit(evidence + logit(0.1)))
-check("P(arc | D)", arc_posteriors, manb_arc_posterior(manb))
-print(manb_arc_posterior(manb).round(9).to_dict())
-
 
 # %% [markdown]
 # ## AWNB
@@ -502,10 +502,10 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 #
 # `bnc` without a learner fits the score of class c, with class proportions π and effects of features and pairs,
 #
-# $$s_c(x) = \ln π_c + a_c + \sum_j f_{jc}(x_j) + \sum_{i<j} f_{ijc}(x_i, x_j), \qquad P(c \mid x) ∝ e^{s_c(x)}.$$
+# $$s_c(x) = \ln π_c + a_c + \sum_j f_{jc}(x_j) + \sum_{i<j} f_{ijc}(x_i, x_j),$$
 #
-# It is a smoothing-spline analysis of variance of the log odds (Wahba, Wang, Gu, Klein, Klein 1995). An effect is a sum of
-# *contrasts* z times weights w, which maximize, over all rows,
+# with $P(c \mid x) ∝ e^{s_c(x)}$. It is a smoothing-spline analysis of variance of the log odds (Wahba, Wang, Gu, Klein, Klein
+# 1995). An effect is a sum of *contrasts* z times weights w, which maximize, over all rows,
 #
 # $$\sum_{\text{rows}} \ln P(y \mid x) - \frac{1}{2} \sum_c \left( \frac{a_c^2}{100} + \sum_k \frac{w_{kc}^2}{τ_k} \right).$$
 #
@@ -599,24 +599,6 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # missing ones. (Good 1985) In a model with weights by leave-one-out, contributions are those of its terms and of M, each times
 # its share in the score.
 
-# %%
-row = car.iloc[[1700]]
-reasons = explain(tan, row)
-target, against = reasons.columns.name.split(" against ")
-hidden = row.astype(object)
-hidden[:] = None
-log_odds = []
-for name in reasons.index:  # the class comes first
-    if name != "class":
-        hidden[name] = row[name].astype(object)
-    p = predict(tan, hidden, prob=True).iloc[0]
-    log_odds.append(np.log(p[target] / p[against]))
-check(
-    f"{target} against {against}", np.diff(log_odds, prepend=0), reasons["log_odds"]
-)
-check("log odds of the posterior", log_odds[-1], reasons["log_odds"].sum())
-print(reasons.round(3))
-
 # %% [markdown]
 # For a complete row and a single network, the contribution is the logarithm of the ratio of two table entries, in
 # any order of the features:
@@ -627,10 +609,9 @@ print(reasons.round(3))
 
 # %% [markdown]
 # With `interactions=True`, the main effect of feature i is $\ln P(v_i \mid \text{target}) - \ln P(v_i \mid \text{against})$,
-# with the distribution of the feature given the class alone, and the interaction is the rest of its contribution. In a tree,
-# and without missing values, the interaction of a pair is the difference of its pointwise mutual information between the
-# classes, so trees of the same distribution have the same explanation. In models with weights, the main effect is that of the
-# table without feature parents, raised to the power of the table.
+# with the distribution of the feature given the class alone, and the interaction is the rest. In a tree, without missing
+# values, the interaction of a pair is the difference of its pointwise mutual information between the classes, so trees of the
+# same distribution have the same explanation.
 #
 # ## Intervals of posteriors
 #
@@ -659,10 +640,9 @@ print(reasons.round(3))
 # assignments of signs to the ranks, also if ranks are tied. With more, it is that of the normal approximation with corrections
 # for continuity and ties. P-values of pairs are adjusted by Holm's method (1979).
 #
-# The Bayesian signed-rank test (Benavoli, Corani, Demšar, Zaffalon 2017) has a Dirichlet process as the prior of the
-# differences z, with a pseudo-observation $z_0 = 0$ of strength 0.5. In each of 20,000 draws of weights w from Dirichlet(0.5,
-# 1, …, 1), one of three regions (above `rope`, below −`rope`, between) has the largest $\sum_{ij} w_i w_j$ over the pairs with
-# $(z_i + z_j) / 2$ in it. The probabilities are the shares of draws in which each region is largest.
+# The Bayesian signed-rank test (Benavoli, Corani, Demšar, Zaffalon 2017) draws weights of the differences, and of a
+# pseudo-observation 0 of strength 0.5, 20,000 times from a Dirichlet distribution. The probabilities are the shares of draws in
+# which each of three regions (above `rope`, below −`rope`, between) has the largest weight of the means of pairs.
 #
 # `compare`: with $d_{i1}, d_{i2}$ the differences of repeat i of two folds, and $s_i^2 = (d_{i1} - \bar d_i)^2 + (d_{i2} - \bar
 # d_i)^2$,

@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Networks and queries
 #
-# A Bayesian network describes the joint distribution of all variables, so it answers more questions than "which class?". On this
-# page you learn networks in which the class is a variable like any other, find groups of rows without any class, and ask a network for
-# the distribution of any variable given any others, for samples, and for missing values. You should know [Choosing a
-# classifier](overview.py). It takes twenty minutes.
+# A Bayesian network describes the joint distribution of all variables, so it answers more questions than "which class?". On
+# this page you learn networks in which the class is a variable like any other, find groups of rows without a class, and ask for
+# the distribution of any variable, for samples, and for missing values. You should know [Choosing a classifier](overview.py).
+# It takes twenty minutes.
 #
 # ```{index} ! d-separation, ! Markov blanket, ! latent classes, ! imputation, ! multiple imputation
 # ```
@@ -14,7 +14,38 @@ import math
 
 import numpy as np
 import pandas as pd
-from bnclassify import (ban, chisq_dn, chow_liu, cloglik, cpt, cv, d_separated, families, from_tables, hc, impute, kdb_mi, lca, load_car, load_voting, loglik, lp, markov_blanket, modelstring, nb, network_score, plot, predict, query, sample, search_steps, stratified_folds, tan_cl, update, with_table,)
+from bnclassify import (
+    ban,
+    chisq_dn,
+    chow_liu,
+    cloglik,
+    cpt,
+    cv,
+    d_separated,
+    families,
+    from_tables,
+    hc,
+    impute,
+    kdb_mi,
+    lca,
+    load_car,
+    load_voting,
+    loglik,
+    lp,
+    markov_blanket,
+    modelstring,
+    nb,
+    network_score,
+    plot,
+    predict,
+    query,
+    sample,
+    search_steps,
+    stratified_folds,
+    tan_cl,
+    update,
+    with_table,
+)
 
 # %% [markdown]
 # `car` grades 1,728 cars. `votes` contains 232 members of the US House of Representatives and their party.
@@ -25,9 +56,7 @@ car, votes = load_car(), load_voting().dropna()
 # %% [markdown]
 # ## A tree over all variables
 #
-# The algorithm of Chow and Liu finds the tree over all variables, including the class, with the largest likelihood. The weight
-# of a pair is its mutual information I(X;Y), and the tree is the maximum spanning tree. Given the neighbors of the class in
-# this tree, the class is independent of all other features; another sample may have other neighbors.
+# The algorithm of Chow and Liu finds the tree over all variables, including the class, with the largest likelihood.
 
 # %%
 tree = chow_liu("Class", votes)
@@ -36,8 +65,7 @@ plot(tree)
 
 # %% [markdown]
 # The neighbors of a variable in a tree are its *Markov blanket*: given their values, all other variables are uninformative
-# about it. The prediction of the class depends only on them. TAN makes the class a parent of every feature instead, so that
-# its Markov blanket contains all features:
+# about it. In TAN, the class is a parent of every feature instead, so its Markov blanket contains all features:
 
 # %%
 print(
@@ -48,9 +76,8 @@ print(
 # %% [markdown]
 # ## General networks by hill climbing
 #
-# `hc` allows any number of parents. It starts from a network without arcs. In each step, it adds, deletes or reverses the one
-# arc that increases the score most, until no change increases it. BIC is the log-likelihood minus ½ ln N per free parameter.
-# `search_steps` returns the steps.
+# `hc` allows any number of parents. In each step, it adds, deletes or reverses the one arc that increases the score most, until
+# no change increases it. BIC is the log-likelihood minus ½ ln N per free parameter.
 
 # %%
 network = hc("class", car)
@@ -60,11 +87,10 @@ plot(network)
 # %% [markdown]
 # ## Independence in a network: d-separation
 #
-# In this network, the class has the parents safety and persons, and prices have the class as a parent. The arcs say which
-# variables are independent of each other. In a path, information passes along a chain (safety → class → buying) and from
-# a common parent (buying ← class → maint), unless the variable between is known. Where two arcs meet
-# (safety → class ← persons), it is the other way round: it passes only if this variable, or a descendant of it, is known.
-# Two variables are *d-separated* if no path lets information pass.
+# In this network, the class has the parents safety and persons, and prices have the class as a parent. Information passes along
+# a chain (safety → class → buying) and from a common parent (buying ← class → maint), unless the variable between is known.
+# Where two arcs meet (safety → class ← persons), it passes only if this variable, or a descendant of it, is known. Two
+# variables are *d-separated* if no path lets information pass.
 
 # %%
 print("safety, persons:", d_separated(network, "safety", "persons"))
@@ -78,48 +104,14 @@ print(
 )
 
 
-# %% tags=["remove-input"]
-class Paths:
-    """Pictures of a path, in which a known variable is gray and a blocked path is dashed."""
-
-    def _repr_html_(self):
-        pictures = []
-        for ends in (("buying", "maint"), ("safety", "persons")):
-            for given in ((), ("class",)):
-                blocked = d_separated(network, *ends, given=given)
-                path = plot(network, fontsize=14)
-                path.clear(keep_attrs=True)
-                path.attr("graph", label="", rankdir="LR")
-                for name in given:
-                    path.node(name, style="filled", fillcolor="#c8ced4")
-                path.attr("edge", color="#c2410c" if blocked else "#1f4e79")
-                path.attr("edge", style="dashed" if blocked else "bold")
-                for end in ends:
-                    down = "class" in families(network)[end][1:]
-                    path.edge(*(("class", end) if down else (end, "class")))
-                text = path.pipe(format="svg", encoding="utf-8")
-                state = f"class {'known' if given else 'unknown'}: "
-                state += "blocked" if blocked else "open"
-                role = f'<svg role="img" aria-label="{" and ".join(ends)}, {state}"'
-                svg = text[text.find("<svg") :].replace("<svg", role, 1)
-                pictures.append(
-                    f"<figure>{svg}<figcaption>{state}</figcaption></figure>"
-                )
-        columns = "grid-template-columns: 1fr 1fr"
-        return f'<div class="graphs" style="{columns}">{"".join(pictures)}</div>'
-
-
-Paths()
-
 # %% [markdown]
-# Safety and the number of persons are independent among all cars, but not among cars of one grade: of two good cars, the
-# less safe one probably seats more people. The two prices depend on each other only because both depend on the grade.
+# Safety and the number of persons are independent among all cars, but not among cars of one grade: of two good cars, the less
+# safe one probably seats more people. The two prices depend on each other only because both depend on the grade.
 #
 # ## Prior knowledge, and other searches
 #
-# The search treats the class like any other variable. You can require or forbid arcs, for example because of temporal order, and
-# `max_parents` limits the size of tables. Here, arcs from the class to the prices are forbidden. The class already has
-# two parents, so the prices have no arcs:
+# You can require or forbid arcs, for example because of temporal order, and `max_parents` limits the size of tables. Here, arcs
+# from the class to the prices are forbidden:
 
 # %%
 told = hc(
@@ -131,8 +123,7 @@ for family in families(told).values():
     )
 
 # %% [markdown]
-# The other learners accept such constraints, too. In `tan_cl` and `chow_liu`, where the directions of arcs depend on
-# the root, `required` and `forbidden` are pairs of features.
+# Other learners accept such constraints, too; in `tan_cl` and `chow_liu`, they are pairs of features without a direction.
 #
 # Hill climbing stops at the first network that no single change improves. Tabu search continues with the change that
 # decreases the score least, avoids the last 10 networks, and returns the best network found. `restarts` makes random
@@ -155,8 +146,7 @@ for name, found in searches.items():
 # %% [markdown]
 # ## The classical experiment
 #
-# Friedman, Geiger and Goldszmidt (1997) compared general networks with naive Bayes and with TAN, which their paper introduced.
-# We repeat it on two data sets:
+# Friedman, Geiger and Goldszmidt (1997) compared general networks with naive Bayes and TAN. We repeat it on two data sets:
 
 # %%
 LEARNERS = {
@@ -183,40 +173,20 @@ for name, target, frame in (("car", "class", car), ("votes", "Class", votes)):
 print(pd.DataFrame(found).round(3).to_string())
 
 # %% [markdown]
-# On votes, where features are correlated, the general network is more accurate than naive Bayes, which counts every correlated
-# feature; its Markov blanket of the class has few features. On car it is among the least accurate. A network with a higher likelihood can predict worse, because
-# the log-likelihood has two parts,
+# On votes, the general network is more accurate than naive Bayes; on car it is among the least accurate. A network with a
+# higher likelihood can predict worse, because the log-likelihood has two parts,
 #
 # $$
 # \ln P(\text{class}, \text{features}) = \ln P(\text{class} \mid \text{features}) + \ln P(\text{features})
 # $$
 #
-# Only the first part matters for prediction, and it is a small share of the total, as the column *share* shows.
-# There are two remedies: make the
-# class a parent of every feature and learn the arcs between features (`tan_cl`, `ban`, `kdb_mi`), or maximize
-# cross-validated accuracy (`tan_hc`, `kdb`).
-#
-# ## Directions
-#
-# Networks with the same conditional independences have the same score (except K2), so the direction of an arc need not
-# be meaningful. With BIC, a tree can have any root:
-
-# %%
-for root in ("class", "safety"):
-    print(
-        f"root {root}:",
-        round(network_score(chow_liu("class", car, root=root), car), 3),
-    )
-
-# %% [markdown]
-# If an arc and its reverse have the same gain, `hc` and `ban` choose the one that comes first in column order. This choice can
-# affect later steps.
+# and only the first, a small *share* of the total, matters for prediction. There are two remedies: make the class a parent of
+# every feature (`tan_cl`, `ban`, `kdb_mi`), or maximize cross-validated accuracy (`tan_hc`, `kdb`).
 #
 # ## Latent classes
 #
-# Latent class analysis finds groups of rows without a class. It is a naive Bayes whose class is not observed, estimated
-# by EM from random starts. Here it finds groups of members from their votes alone. `k=range(2, 9)` compares two to
-# eight groups by BIC:
+# Latent class analysis finds groups of rows without a class. It is a naive Bayes whose class is not observed, estimated by EM
+# from random starts. `k=range(2, 9)` compares two to eight groups by BIC:
 
 # %%
 ballots = load_voting().drop(columns="Class")
@@ -224,10 +194,8 @@ groups = lca("group", ballots, k=range(2, 9), rng=0)
 print(search_steps(groups).round(1).to_string())
 
 # %% [markdown]
-# BIC is largest, which is best, for five groups: within the parties, the votes are still dependent. If the largest
-# number had won, it would be a reason to try more. (With few features of few levels, a model can have more parameters
-# than the data have combinations; then different tables have the same likelihood, and the groups mean nothing. Compare
-# `nparams(groups)` with the number of combinations.) Two groups correspond to the parties:
+# BIC is largest, which is best, for five groups. (Groups mean nothing if the model has more parameters, `nparams(groups)`, than
+# the data have combinations.) Two groups correspond to the parties:
 
 # %%
 two = lca("group", ballots, k=2, rng=0)
@@ -236,16 +204,14 @@ unusual = loglik(two, ballots, by_row=True).nsmallest(3)
 print("\nThe most unusual members:", unusual.round(1).to_dict())
 
 # %% [markdown]
-# The party was not used, but 87 % of members are in the group of their party. `explain`, `cpt` and `plot` work as for
-# any other model, and `loglik(..., by_row=True)` finds unusual rows. (A row with missing votes has fewer terms and
-# therefore a larger log-likelihood, so compare rows with the same number of votes.)
+# The party was not used, but 87 % of members are in the group of their party. `loglik(..., by_row=True)` finds unusual rows;
+# compare rows with the same number of missing votes, because each vote adds a term.
 #
 # ## Dependency networks
 #
-# In a dependency network (Gámez, Mateo and Puerta 2006), each feature chooses its parents separately, by tests of
-# independence given the class. Two features can choose each other, so the product of the tables is not a joint distribution. `predict`
-# normalizes it over the classes, and `query`, `sample` and `impute` use Gibbs sampling (Heckerman et al. 2000): their answers are proportions
-# of draws.
+# In a dependency network (Gámez, Mateo and Puerta 2006), each feature chooses its parents separately, by tests of independence
+# given the class. Two features can choose each other, so the product of the tables is not a joint distribution: `query`,
+# `sample` and `impute` use Gibbs sampling (Heckerman et al. 2000), and their answers are proportions of draws.
 
 # %%
 by_tests = chisq_dn("class", car)
@@ -262,10 +228,9 @@ print(drawn.round(3).to_dict())
 #
 # ## Queries: any variable, given any others
 #
-# A network with tables represents a joint distribution. `query` returns the exact distribution of any variables given
-# any others, and marginalizes over the rest. The first query is the party of members who voted for the MX missile and
-# against the physician fee freeze. The second is the party and the vote on immigration of the members who voted for the
-# missile.
+# `query` returns the exact distribution of any variables given any others. The first query is the party of members who voted
+# for the MX missile and against the physician fee freeze; the second is the party and the vote on immigration of those who
+# voted for the missile.
 
 # %%
 x = lp(ban("Class", votes), votes, smooth=1)
@@ -282,8 +247,8 @@ print(query(x, ["Class", "immigration"], {"mx_missile": "y"}).round(3).to_string
 #
 # ## Uncertain evidence
 #
-# Evidence can be uncertain. Suppose that the vote on the missile is known only from a newspaper that reports 80 % of the votes
-# correctly. A dict contains the likelihood of the observation under each label:
+# Suppose that the vote on the missile is known only from a newspaper that reports 80 % of the votes correctly. A dict contains
+# the likelihood of the observation under each label:
 
 # %%
 print("voted:   ", query(x, "Class", {"mx_missile": "y"}).round(3).to_dict())
@@ -294,9 +259,8 @@ print(
 print("unknown: ", query(x, "Class").round(3).to_dict())
 
 # %% [markdown]
-# The posterior given the report lies between the posterior given the vote and the class prior. A list contains the
-# possible labels. This query is the grade of cars with high safety and two or three doors. `attrs["log_evidence"]` is
-# the log probability of the evidence.
+# The posterior given the report lies between the other two. A list contains the possible labels. `attrs["log_evidence"]` is the
+# log probability of the evidence:
 
 # %%
 grades = lp(hc("class", car), car, smooth=1)
@@ -308,12 +272,10 @@ print(
 )
 
 # %% [markdown]
-# A sixth of the cars have these properties: a third have high safety, and half of these have two or three doors. A
-# likelihood is not a probability of the label: an observation with equal likelihoods changes nothing, regardless of the
-# probabilities of the labels. If a source states the *probabilities* of the labels instead, for example that 70 % of
-# the members of a committee voted for the missile, use Jeffrey's rule: the posterior is the average of the posteriors
-# given each label, weighted by the stated probabilities. Dividing the stated probabilities by the probabilities of the
-# model gives equivalent likelihoods:
+# A sixth of the cars have these properties. A likelihood is not a probability of the label. If a source states *probabilities*,
+# for example that 70 % of the members of a committee voted for the missile, use Jeffrey's rule: the average of the posteriors
+# given each label, weighted by the stated probabilities. Dividing these by the probabilities of the model gives equivalent
+# likelihoods:
 
 # %%
 stated = pd.Series({"y": 0.7, "n": 0.3})
@@ -344,10 +306,9 @@ shares = {
 print(pd.DataFrame(shares).round(3).to_string())
 
 # %% [markdown]
-# The proportions agree within 0.04. With `evidence=`, `sample` draws from the distribution given what is known, exactly and without discarding rows.
+# The proportions agree within 0.04. With `evidence=`, `sample` draws from the distribution given what is known.
 #
-# `impute` replaces all missing values of a row by their jointly most probable values. To estimate parameters from incomplete
-# rows, use EM instead, which does not treat imputed values as certain.
+# `impute` replaces all missing values of a row by their jointly most probable values:
 
 # %%
 everyone = load_voting()
@@ -362,10 +323,9 @@ print(whole.loc[row, gaps].to_string())
 # %% [markdown]
 # ### Multiple imputation
 #
-# Filled-in values look more certain than they are, so do not compute standard errors from them. For *multiple imputation*,
-# draw several completions with `draws=`, compute the estimate in each, and pool the results by Rubin's rules. We estimate
-# the share of democrats in favor of the act on exports to South Africa, on which nearly a third of them have no known
-# position. Each completion uses other tables, drawn from their posterior, because the tables are uncertain too:
+# Filled-in values look more certain than they are. For *multiple imputation*, draw several completions with `draws=`, each from
+# tables that are drawn from their posterior, compute the estimate in each, and pool the results by Rubin's rules. We estimate
+# the share of democrats in favor of the act on exports to South Africa, on which nearly a third of them have no known position:
 
 # %%
 vote, m = "export_administration_act_south_africa", 20
@@ -382,9 +342,9 @@ print(f"variance within completions {within:.5f}, between them {between:.5f}")
 print(f"known votes only: {known.mean():.3f} of {len(known)} members")
 
 # %% [markdown]
-# The pooled variance is the mean variance within the completions plus (1 + 1/m) times the variance between them. Here the
-# standard error is 0.016, and it would be 0.018 from the known votes alone: the other votes of the members without a
-# position contain information about it. Imputation from a model needs values missing at random, as EM does.
+# The pooled variance is the mean variance within the completions plus (1 + 1/m) times that between them. The standard error is
+# 0.016; from the known votes alone it would be 0.018, because the other votes contain information. Values must be missing at
+# random.
 
 # %% [markdown]
 # ## Given tables
@@ -397,8 +357,8 @@ even = cpt(x, "Class") * 0 + 0.5
 print(query(with_table(x, "Class", even), "mx_missile").round(3).to_string())
 
 # %% [markdown]
-# `from_tables` builds a network from tables, without data, for example for simulations. Here, a test detects 90 % of
-# the cases of an illness that 1 % of people have, and gives 5 % false alarms:
+# `from_tables` builds a network from tables, without data. Here, a test detects 90 % of the cases of an illness that 1 % of
+# people have, and gives 5 % false alarms:
 
 # %%
 ill = pd.DataFrame({"probability": [0.99, 0.01]}, index=["no", "yes"])
@@ -409,24 +369,14 @@ test = pd.DataFrame(
 )
 screening = from_tables("ill", {"ill": ill, "test": test})
 print(query(screening, "ill", {"test": "positive"}).round(3).to_string())
-simulated = sample(screening, 10_000, rng=0)
-print("\nin a simulation, of the positive tests:")
-print(
-    simulated.loc[simulated["test"] == "positive", "ill"]
-    .value_counts(normalize=True)
-    .round(3)
-    .to_string()
-)
-
 # %% [markdown]
-# Such tables are certain. With `rows=200`, they are worth as much as 200 people, so that `update` can combine them with
-# data, and intervals show how certain they are:
+# With `rows=200`, the tables are worth as much as 200 people, so `update` can combine them with data, and they have intervals:
 
 # %%
 expert = from_tables("ill", {"ill": ill, "test": test}, rows=200)
 for name, model in {
     "expert": expert,
-    "with 1,000 people": update(expert, simulated.head(1000)),
+    "with 1,000 people": update(expert, sample(screening, 1000, rng=0)),
 }.items():
     print(
         name,
@@ -447,8 +397,5 @@ for name, model in {
 # | `ban` | the class and any acyclic graph | hill climbing on a score | for prediction, with enough rows |
 # | `kdb_mi` | the class and k parents per feature | ranking, no search | for prediction, with many rows |
 # | `chisq_dn` | the class and arcs in any direction | tests of independence | to study dependences |
-#
-# `query` returns exact distributions given certain, uncertain or partial evidence, `sample` draws rows, `impute` fills
-# in missing values, and `with_table` and `from_tables` build networks from your own tables.
 #
 # [Formulas](methods.py#references) lists the sources.

@@ -1,25 +1,36 @@
 # %% [markdown]
 # # Numeric features
 #
-# Most classifiers of this package are discrete, but most tables have numeric columns. This page shows how to discretize
-# such columns, how to read and evaluate the resulting model, and when a density serves you better. You should know the
-# [first page](start.py). Reading it takes ten minutes, and running it needs scikit-learn.
+# Most networks of this package are discrete, but most tables have numeric columns. This page shows how to discretize such
+# columns, how to read the resulting model, and when a density serves you better. The default needs none of this: it fits a
+# curve to each numeric column ([The default classifier](accuracy.py)). You should know the [first page](start.py). It takes ten
+# minutes, and needs scikit-learn.
 #
 # ```{index} ! continuous features, ! numeric features, ! binning, ! bins, ! discretization, ! MDLP
 # ```
 #
-# In short, `bnc(learner, class_var, df, smooth=1, discretize="mdlp")` fits a model that accepts raw rows. The cut
-# points are part of the model, so `cv` learns them again in each training fold. `min_count=10` also merges rare levels,
-# and `discretize="averaged"` averages over nine discretizations ([Formulas](methods.py#averaged-cut-points)).
-# This page is about networks. The default, a sum of effects, needs none of this: it fits a curve to each numeric column ([The
-# default classifier](accuracy.py)).
+# In short, `bnc(learner, class_var, df, smooth=1, discretize="mdlp")` fits a model that accepts raw rows. The cut points are
+# part of the model, so `cv` learns them again in each training fold. `min_count=10` also merges rare levels, and
+# `discretize="averaged"` averages over nine discretizations ([Formulas](methods.py#averaged-cut-points)).
 
 # %%
 from io import StringIO
 
 import numpy as np
 import pandas as pd
-from bnclassify import (accuracy, bnc, cpt, cv, discretize, explain, plot_cpt, plot_explanation, predict, preparation, stratified_folds,)
+from bnclassify import (
+    accuracy,
+    bnc,
+    cpt,
+    cv,
+    discretize,
+    explain,
+    plot_cpt,
+    plot_explanation,
+    predict,
+    preparation,
+    stratified_folds,
+)
 
 try:
     from sklearn.datasets import load_wine
@@ -31,8 +42,8 @@ except ImportError as missing:
 # %% [markdown]
 # ## A file
 #
-# The data are chemical analyses of 178 wines from three cultivars. To make the data look like a real file, we drop some
-# columns, convert one to text, add a bottle number and an irrelevant column, and remove one value in twelve.
+# The data are chemical analyses of 178 wines from three cultivars, with a bottle number, an irrelevant column, a column of text
+# and missing values, as in a real file:
 
 # %%
 rng = np.random.default_rng(0)
@@ -90,10 +101,8 @@ print(preparation(model).cut_points.to_string())
 plot_cpt(model, "flavanoids")
 
 # %% [markdown]
-# `discretize="quantile"` and `"width"` do not use the class: they make `bins` intervals with equal numbers of rows, or of
-# equal width. Cut points stand between values of the training data, so new data in another type, such as float32, have
-# the same intervals. To use the intervals elsewhere, call `discretize`, which returns the discretized data, and a function that
-# applies the same cut points to other data:
+# `discretize="quantile"` and `"width"` do not use the class: they make `bins` intervals with equal numbers of rows, or of equal
+# width. To use the intervals elsewhere, call `discretize`, which returns the discretized data, and a function for other data:
 
 # %%
 frame, discretizer = discretize(known, method="quantile", bins=4)
@@ -134,14 +143,12 @@ print(cpt(gaussian, "flavanoids").round(2))
 print(explain(gaussian, bottle).round(2).to_string())
 
 # %% [markdown]
-# Wines of the third cultivar have the fewest flavanoids, and an alcohol content far above all others is very
-# strong evidence under normal distributions: 11.4 nats multiply the odds by 90,000. An interval without an upper
-# end would limit this.
+# An alcohol content far above all others is very strong evidence under normal distributions: 11.4 nats multiply the odds by
+# 90,000. An interval without an upper end would limit this.
 #
-# `cpt` returns one row per configuration of the parents. The contribution of such a feature to the log odds is a
-# parabola, which `plot_effect` draws. `sample` draws values, `impute` fills in conditional means, and `update` adds
-# rows. In `tan_cl` and `kdb_mi`, numeric features can have categorical parents, chosen by mutual information under a
-# Gaussian model. They are never parents themselves.
+# `plot_effect` draws the contribution of such a feature, a parabola. `sample` draws values, `impute` fills in conditional
+# means, and `update` adds rows. In `tan_cl` and `kdb_mi`, numeric features can have categorical parents, but are never parents
+# themselves.
 
 # %%
 treatments = {
@@ -161,8 +168,8 @@ print(
 )
 
 # %% [markdown]
-# On these wines, the accuracies are within 0.006 of each other, which is one wine of 178. This data set is too small to
-# show which treatment is best. On 16 public data sets of the KEEL repository, fitted to one half and evaluated on the other:
+# On these wines, the accuracies are within 0.006 of each other, which is one wine of 178. On 16 public data sets of the KEEL
+# repository, fitted to one half and evaluated on the other:
 #
 # | treatment | mean error | mean log-loss (nats) | lower, higher error than MDLP | lower, higher log-loss |
 # |---|---|---|---|---|
@@ -171,9 +178,8 @@ print(
 # | Gaussian | 0.230 | 1.54 | 5, 11 | 3, 13 |
 # | kernel | 0.195 | 1.36 | 7, 8 | 3, 13 |
 #
-# Gaussian naive Bayes has the higher error on 11 of the 16 sets. Kernel densities have about the same error as MDLP,
-# but their posteriors are more extreme, so their log-loss is higher on 13 sets. Averaged cut points have the lowest
-# means. Use
+# Averaged cut points have the lowest means; Gaussian and kernel densities have more extreme posteriors, and therefore higher
+# log-losses. Use
 #
 # - `discretize="averaged"` for accurate predictions by a network, and the default of `BNCClassifier` if you need no network,
 # - `discretize="mdlp"` for a few readable intervals per column,
@@ -184,7 +190,7 @@ print(
 #
 # ## Summary
 #
-# Use `discretize=` in `bnc` or `BNCClassifier`, so that cut points are learned in each training fold. If you discretize a
-# table before you split it, results are too good: see [Evaluating a classifier](judging.py#discretizing-before-splitting). A grid
+# Use `discretize=` in `bnc` or `BNCClassifier`, so that cut points are learned in each training fold. If you discretize a table
+# before you split it, results are too good: see [Evaluating a classifier](judging.py#discretizing-before-splitting). A grid
 # search can choose the method: see [For users of scikit-learn](coming_from_sklearn.py#grid-search). `save` writes the cut
 # points with the model: see [Saving and deploying models](deploying.py).

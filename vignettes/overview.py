@@ -1,9 +1,8 @@
 # %% [markdown]
 # # Choosing a classifier
 #
-# This page helps you to choose a classifier and its arguments: what each classifier assumes, what structure it finds, how accurate it
-# is on real data, and which arguments are worth trying. You should know [How it works](how_it_works.py). Read the first two sections in five minutes,
-# and the others when you need them.
+# This page helps you to choose a classifier and its arguments. You should know [How it works](how_it_works.py). Read the first
+# two sections in five minutes, and the others when you need them.
 #
 # ```{index} ! TAN, ! naive Bayes, ! AODE, ! additive model, ! pairs, ! semi-naive Bayes, ! feature selection, ! A2DE, ! WANBIA, ! MANB, ! hyperparameters, ! hyperparameter, ! tuning
 # ```
@@ -12,7 +11,7 @@
 #
 # Read these questions in this order, and stop at the first yes:
 #
-# 1. *Is there no class, and you look for groups?* Use `lca`: see [Networks and queries](networks.py#latent-classes).
+# 1. *Do you look for groups, without a class?* Use `lca`: see [Networks and queries](networks.py#latent-classes).
 # 2. *Do you want to predict several classes at once?* Use `mbc` for one readable network, or `chain`: see [Several class
 #    variables](several.py).
 # 3. *Do you need answers about any variable, samples, or imputed values?* You need a joint distribution: use `tan_cl`, `hc` or
@@ -20,46 +19,63 @@
 # 4. *Do the rows not fit in memory, or arrive over time?* Use `tan_cl` or `nb`, which need only counts: see [Large
 #    data](scale.py).
 # 5. *Must the whole model fit on one page?* Use the default with `pairs=0`, and `scorecard`.
-# 6. *In all other cases* use the default, `bnc(class_var=..., dataset=...)` or `BNCClassifier()`, and compare it with `tan_cl` by
-#    `cv`.
+# 6. *In all other cases* use the default, `bnc(class_var=..., dataset=...)` or `BNCClassifier()`, and compare it with `tan_cl`
+#    by `cv`.
 #
 # ## Default, sum or network?
 #
-# - The *default* is a [sum of effects](how_it_works.py#the-default-in-one-minute) of features and of pairs. Use it to predict a class.
-# - The *sum* of single effects (`pairs=0`) is shorter. It is as accurate if features do not interact, which is common with a few hundred
-#   rows, and less accurate if they do, as on the cars. It becomes a [table, a card of points and a short query](deploying.py#a-model-as-a-table).
-# - A *network* has a graph and tables of probabilities, and answers questions about any variable. Its tables are counted separately, so
-#   as a classifier it is usually less accurate; it is fitted many times faster. The rest of this page is about networks.
+# - The *default* is a [sum of effects](how_it_works.py#the-default-in-one-minute) of features and of pairs. Use it to predict a
+#   class.
+# - The *sum* of single effects (`pairs=0`) is shorter, and as accurate if features do not interact. It becomes a [table, a card
+#   of points and a short query](deploying.py#a-model-as-a-table).
+# - A *network* has a graph and tables of probabilities, and answers questions about any variable. As a classifier it is usually
+#   less accurate, because each table is counted separately, but it is fitted many times faster. The rest of this page is about
+#   networks.
 #
 # ## What networks have in common
 #
-# Most classifiers of the literature are *augmented naive Bayes* classifiers: the class is a parent of all features, and features can
-# have other features as parents. They represent the joint distribution of the class C and the features X₁ … Xₙ as a product of small tables,
+# Most classifiers of the literature are *augmented naive Bayes* classifiers: the class is a parent of all features, and
+# features can have other features as parents. They represent the joint distribution of the class C and the features X₁ … Xₙ as
+# a product of small tables,
 #
 # $$
 # P(c, x_1, \ldots, x_n) = P(c) \prod_{i=1}^n P(x_i \mid \text{parents of } X_i, c),
 # $$
 #
-# and predict the class with the largest joint probability. The classifiers differ in which graphs (*structures*) they allow, in
-# how they choose one, and in how they estimate the tables. More parents mean fewer assumptions, but also more *parameters*
-# (probabilities in the tables) to estimate from the same rows.
+# and predict the class with the largest joint probability. They differ in which graphs (*structures*) they allow, in how they
+# choose one, and in how they estimate the tables. More parents mean fewer assumptions, but more *parameters* (probabilities in
+# the tables) to estimate from the same rows.
 
 # %%
-import warnings
-
 import pandas as pd
-from bnclassify import (bnc, cmi, cpt, cv, feature_weights, kdb, learn_blanket, load_car, load_voting, manb_arc_posterior, members, modelstring, nparams, plot, search_steps, stratified_folds, tan_cl,)
+from bnclassify import (
+    bnc,
+    cmi,
+    cpt,
+    cv,
+    feature_weights,
+    kdb,
+    learn_blanket,
+    load_car,
+    load_voting,
+    manb_arc_posterior,
+    members,
+    modelstring,
+    plot,
+    search_steps,
+    stratified_folds,
+    tan_cl,
+)
 
 # %% [markdown]
-# The data set `car` grades 1,728 cars by price, doors, seats, boot and safety. `votes` contains the 232
-# members of the US House of Representatives of 1984 who voted on all 16 issues, and their party. The first has few
-# features that interact; the second has many correlated features. All classifiers are evaluated on the same folds.
+# `car` grades 1,728 cars by price, doors, seats, boot and safety; these features interact. `votes` contains 232 members of the
+# US House of Representatives of 1984 who voted on all 16 issues, and their party; these features are correlated.
 
 # %%
 car, votes = load_car(), load_voting().dropna()
 data = {"car": ("class", car), "votes": ("Class", votes)}
 folds = {
-    name: stratified_folds(frame[target], 10, rng=1)
+    name: stratified_folds(frame[target], 5, rng=1)
     for name, (target, frame) in data.items()
 }
 for name, (target, frame) in data.items():
@@ -79,18 +95,18 @@ naive = bnc("nb", "class", car, smooth=1)
 print(cpt(naive, "safety").round(3))
 
 # %% [markdown]
-# Nearly all very good cars have high safety. Naive Bayes often predicts the right label, which depends only on which class has the largest probability. The probabilities
-# themselves tend to be too close to 0 and 1, because correlated features are counted as independent evidence.
+# Nearly all very good cars have high safety. Naive Bayes often predicts the right label, but its probabilities tend to be too
+# close to 0 and 1, because correlated features are counted as independent evidence.
 #
-# **When to use it.** As a baseline, with few rows, with very many features, or if the tables have to be
-# explained to others. **Reading.** Minsky (1961); Domingos and Pazzani (1997) on why it works; Hand and Yu (2001).
+# **When to use it.** As a baseline, with few rows, or with very many features. **Reading.** Minsky (1961); Domingos and Pazzani
+# (1997) on why it works; Hand and Yu (2001).
 #
 # ## Tree-augmented naive Bayes (TAN)
 #
-# **Assumption.** Within a class, each feature depends on at most one other feature (a *one-dependence estimator*). The algorithm of
-# Chow and Liu finds the best tree exactly: the weight of each pair of features is its conditional mutual information given the
-# class, in nats, and the arcs form the spanning tree with the largest total weight. The cars contain each combination of values once,
-# so their features are independent. Within a class they are not:
+# **Assumption.** Within a class, each feature depends on at most one other feature. The algorithm of Chow and Liu finds the
+# best tree exactly: a pair of features has its conditional mutual information given the class as its weight, and the tree has
+# the largest total weight. The cars contain each combination of values once, so their features are independent. Within a class
+# they are not:
 
 # %%
 print("I(persons; safety)         =", round(cmi("persons", "safety", car), 4))
@@ -102,10 +118,8 @@ tan = bnc("tan_cl", "class", car, smooth=1, dag_args={"score": "aic"})
 plot(tan)
 
 # %% [markdown]
-# The score determines the number of arcs. With `"loglik"`, all
-# features form a single tree, because an arc never lowers the likelihood. `"aic"` subtracts 1 per free parameter, and
-# `"bic"` half the logarithm of the number of rows, which is more. Both omit arcs that improve the likelihood
-# by less than this penalty. This is the number of arcs between features for each score:
+# The score determines the number of arcs. `"loglik"` always gives a tree; `"aic"` subtracts 1 per free parameter, and `"bic"`
+# half the logarithm of the number of rows, which is more, so they omit arcs that improve the likelihood by less:
 
 # %%
 for name, (target, frame) in data.items():
@@ -118,20 +132,18 @@ for name, (target, frame) in data.items():
     print(name, arcs)
 
 # %% [markdown]
-# On car, BIC omits all arcs, and the result is naive Bayes. Use AIC to predict. Use BIC if you want to discuss the graph, because
-# it keeps fewer arcs.
+# On car, BIC omits all arcs, and the result is naive Bayes. Use AIC to predict, and BIC to discuss a graph with few arcs.
 #
-# **When to use it.** As the first step beyond naive Bayes: it needs one pass over all pairs of features, no
-# search and no random numbers. **Reading.** Friedman, Geiger and Goldszmidt (1997); Chow and Liu (1968).
+# **When to use it.** As the first step beyond naive Bayes: there is no search and no random number. **Reading.** Friedman,
+# Geiger and Goldszmidt (1997); Chow and Liu (1968).
 #
 # (k-dependence)=
 # ## k-dependence: `kdb_mi` and `kdb`
 #
-# Within a class, each feature depends on at most k other features, its parents. Naive Bayes has k = 0, a tree has k = 1. Two
-# learners choose the parents. `kdb_mi` ranks the features by their mutual information with the class, and each feature gets
-# the k higher-ranked features that have the most mutual information with it within the classes, even if that is little
-# (Sahami's algorithm). `kdb` starts without arcs between features and adds, one by one, the arc that raises the
-# cross-validated accuracy most, until none raises it.
+# Within a class, each feature depends on at most k other features, its parents. Naive Bayes has k = 0, a tree has k = 1.
+# `kdb_mi` ranks the features by their mutual information with the class; each feature gets the k higher-ranked features with
+# the most mutual information with it within the classes (Sahami's algorithm). `kdb` adds, one by one, the arc that raises the
+# cross-validated accuracy most:
 #
 # | | `kdb_mi` | `kdb` |
 # |---|---|---|
@@ -141,12 +153,11 @@ for name, (target, frame) in data.items():
 # | cost | one pass over all pairs of features | one cross-validation per candidate arc and step |
 # | random numbers | none | folds: `rng=` |
 # | numeric features | as intervals, or as densities (`numbers=`) | as intervals |
-# | use it | with many rows, with `backoff=True` | with thousands of rows and few features, if labels count |
+# | use it | with many rows, with `backoff=True` | with few features, if labels count |
 #
 # Hierarchical smoothing (`backoff=True`) compensates for large tables ({term}`hierarchical smoothing (back-off)`; Petitjean,
-# Buntine, Webb and Zaidi 2018). Searches such as `kdb` accept prior
-# knowledge: they start from the structure `start`, keep the `required` arcs, and never add `forbidden` ones. Here the search continues
-# from the AIC tree:
+# Buntine, Webb and Zaidi 2018). Searches accept prior knowledge: `start`, the structure from which they begin, and arcs that
+# are `required` or `forbidden`:
 
 # %%
 search = {"k": 5, "epsilon": 0.001, "smooth": 1, "rng": 0}
@@ -155,8 +166,7 @@ further = kdb("class", car, start=start, forbidden=[("doors", "buying")], **sear
 print(search_steps(further).round(3).to_string())
 
 # %% [markdown]
-# Each additional arc increases the cross-validated accuracy, which is optimistic, because it was maximized. Trust only an outer
-# cross-validation, as at the end of this page.
+# The accuracy is optimistic, because it was maximized. Trust only an outer cross-validation, as at the end of this page.
 #
 # ## Averages: AODE and AnDE
 #
@@ -168,21 +178,20 @@ averaged = bnc("aode", "class", car, smooth=1)
 plot(members(averaged)[0])
 
 # %% [markdown]
-# `aode` is that of the R package: each member is a network with a likelihood. `ande` follows the authors of AODE: the first
-# table of a member is P(class, superparent), a superparent is used only for values that occur in training, and a missing feature is
-# neither a superparent nor a child. With `n=2`, each *pair* of features is a superparent (A2DE), which represents interactions of three
-# features, and with `n=0` the result is naive Bayes. `weights="mi"` weights superparents by their mutual information with the class. `spode` learns the best
-# single member.
+# `aode` is that of the R package: each member is a network with a likelihood. `ande` follows the authors of AODE: a superparent
+# is used only for values that occur in training, and a missing feature is neither a superparent nor a child. With `n=2`, each
+# *pair* of features is a superparent (A2DE), which represents interactions of three features. `weights="mi"` weights
+# superparents by their mutual information with the class. `spode` learns the best single member.
 #
-# **When to use them.** If you only need predictions: `aode` is fast to fit and has no structure to choose. It has one table per pair of
-# features, and no single graph to show; the cost of A2DE grows with the cube of the number of features. **Reading.** Webb, Boughton and Wang (2005); Webb et al. (2012).
+# **When to use them.** If you only need predictions: there is no structure to choose, and no graph to show. The cost of A2DE
+# grows with the cube of the number of features. **Reading.** Webb, Boughton and Wang (2005); Webb et al. (2012).
 #
 # ## Searches for accuracy
 #
-# *Wrappers* search for a structure with a high cross-validated accuracy. `tan_hc` adds the best arc of a tree in
-# each step, and `tan_hcsp` first finds the best superparent, which is faster. In a *semi-naive* Bayes, features form groups that are independent
-# given the class, and some features may be dropped: `bsej` starts with all features and removes or joins them, `fssj` starts with none
-# and adds or joins them.
+# *Wrappers* search for a structure with a high cross-validated accuracy. `tan_hc` adds the best arc of a tree in each step, and
+# `tan_hcsp` first finds the best superparent, which is faster. In a *semi-naive* Bayes, features form groups that are
+# independent given the class: `bsej` starts with all features and removes or joins them, `fssj` starts with none and adds or
+# joins them.
 
 # %%
 backward = bnc("bsej", "class", car, smooth=1, dag_args=search)
@@ -191,8 +200,8 @@ forward = bnc("fssj", "Class", votes, smooth=1, dag_args=search)
 print(search_steps(forward).round(3).to_string())
 
 # %% [markdown]
-# On votes, one issue is nearly sufficient. Forward selection fails if features are informative only in combination: on car,
-# no single feature beats the most frequent class, so `fssj` stops at once, with a warning. **Reading.** Keogh and Pazzani (2002); Kononenko (1991); Pazzani (1996).
+# On votes, one issue is nearly sufficient. On car, `fssj` stops at once, with a warning, because no single feature beats the
+# most frequent class. **Reading.** Keogh and Pazzani (2002); Kononenko (1991); Pazzani (1996).
 #
 # A faster way to select features is the *Markov blanket* of the class: given these features, the class is independent
 # of all others. `learn_blanket` finds it by tests of independence:
@@ -204,20 +213,20 @@ result = cv(bnc("nb", "Class", few, smooth=1), few, folds=folds["votes"])
 print(f"{blanket}: accuracy {result:.3f}")
 
 # %% [markdown]
-# Two of the 16 votes are enough: naive Bayes reaches 0.970 with them and 0.909 with all. (The blanket was learned from all rows, so this
-# is slightly optimistic.)
+# Naive Bayes reaches 0.970 with two of the 16 votes and 0.914 with all (slightly optimistic, as the blanket was learned from
+# all rows).
 #
 # ## Weights: MANB, AWNB, WANBIA, subsumption
 #
 # These methods keep a structure and reduce the influence of some features:
 #
-# - **MANB** (`lp(x, df, smooth=1, manb_prior=0.5)`) averages naive Bayes over all subsets of its arcs, so features that are independent of the
-#   class have no influence. Use it with many features and few rows. (Dash and Cooper 2002; Wei et al. 2011)
-# - **AWNB** (`awnb_trees=10`) raises each table to a power between 0 and 1, which is larger if decision trees test the feature near the
-#   root (Hall 2007). **WANBIA** (`wanbia=True`) maximizes the conditional likelihood over these powers: among correlated features,
-#   some get small weights (Zaidi et al. 2013).
+# - **MANB** (`lp(x, df, smooth=1, manb_prior=0.5)`) averages naive Bayes over all subsets of its arcs. Use it with many
+#   features and few rows. (Dash and Cooper 2002; Wei et al. 2011)
+# - **AWNB** (`awnb_trees=10`) raises each table to a power between 0 and 1, which is larger if decision trees test the feature
+#   near the root (Hall 2007). **WANBIA** (`wanbia=True`) chooses powers that maximize the conditional likelihood: among
+#   correlated features, some get small weights (Zaidi et al. 2013).
 # - **Subsumption** (`ande(..., subsumption=50)`, `lp(..., subsumption=30)`): if a value implies another, as "pregnant" implies
-#   "female" or a city its country, the implied value is ignored (Zheng et al. 2012).
+#   "female", the implied value is ignored (Zheng et al. 2012).
 
 # %%
 manb = bnc("nb", "Class", votes, smooth=1, manb_prior=0.5)
@@ -230,49 +239,39 @@ print("WANBIA, features with a weight below 0.005:", small, "of 16")
 # %% [markdown]
 # ## All of them on two data sets
 #
-# These are cross-validated accuracies on the same folds, and the number of free parameters (of an ensemble, the sum over its
-# members):
+# These are cross-validated accuracies on the same folds:
 
 # %%
 recipes = {
     "default": {},
     "naive Bayes": {"dag_learner": "nb"},
     "TAN": {"dag_learner": "tan_cl", "dag_args": {"score": "aic"}},
-    "TAN (hill climbing)": {"dag_learner": "tan_hc", "dag_args": search},
     "kdb_mi, k = 2": {"dag_learner": "kdb_mi"},
     "kdb, k = 2": {"dag_learner": "kdb", "dag_args": search | {"kdbk": 2}},
     "AODE": {"dag_learner": "aode"},
     "A2DE": {"dag_learner": "ande", "dag_args": {"n": 2}, "m": 1},
-    "SPODE": {"dag_learner": "spode"},
     "semi-naive (bsej)": {"dag_learner": "bsej", "dag_args": search},
-    "semi-naive (fssj)": {"dag_learner": "fssj", "dag_args": search},
     "MANB": {"dag_learner": "nb", "manb_prior": 0.5},
     "AWNB": {"dag_learner": "nb", "awnb_trees": 10, "rng": 0},
     "WANBIA": {"dag_learner": "nb", "wanbia": True},
 }
 columns = {}
-with warnings.catch_warnings(action="ignore"):  # of `fssj`
-    for name, (target, frame) in data.items():
-        models = {
-            recipe: bnc(
-                class_var=target,
-                dataset=frame,
-                **({} if "m" in how or not how else {"smooth": 1}) | how,
-            )
-            for recipe, how in recipes.items()
-        }
-        columns[name] = cv(models, frame, folds=folds[name])
-        columns[f"parameters, {name}"] = {
-            recipe: sum(map(nparams, members(x)))
-            for recipe, x in models.items()
-            if recipe != "default"
-        }
+for name, (target, frame) in data.items():
+    models = {
+        recipe: bnc(
+            class_var=target,
+            dataset=frame,
+            **({} if "m" in how or not how else {"smooth": 1}) | how,
+        )
+        for recipe, how in recipes.items()
+    }
+    columns[name] = cv(models, frame, folds=folds[name])
 print(pd.DataFrame(columns).loc[list(recipes)].round(3).to_string())
 
 # %% [markdown]
-# The ranking depends on the data set. On car, the models that represent interactions are the most accurate. On votes, where
-# features are correlated, naive Bayes is the least accurate. A difference of 0.01 on votes is two or three
-# members of 232; [Comparing classifiers](compare.py) shows how to test such differences.
+# On car, the models that represent interactions are the most accurate. On votes, naive Bayes is among the least accurate. A
+# difference of 0.01 on votes is two or three members of 232; [Comparing classifiers](compare.py) shows how to test such
+# differences.
 #
 # | classifier | when to use it | dependences within a class | how it is found |
 # |---|---|---|---|
@@ -303,25 +302,15 @@ print(pd.DataFrame(columns).loc[list(recipes)].round(3).to_string())
 # | `min_count` | none | 5, 10 | rare levels are merged |
 # | `kdbk` of `kdb_mi` | 2 | 1, 2, 3 | number of feature parents |
 #
-# These do not change the fit, but often the decision, and usually matter more:
+# Costs, class proportions, the metric and `groups` usually matter more: see [the table of calls](start.py#in-one-table).
 #
-# | argument | what it tells the model |
-# |---|---|
-# | `costs` of `predict` | which error is more serious |
-# | `prior` of `predict`, `with_prior` | how frequent the classes are where the model is used |
-# | `metric` of `cv` | what you want to be good at |
-# | `groups` of `bnc` and `cv` | which rows belong together, such as the visits of a patient |
-# | `weights_are` of `encode` | whether weights are frequencies, or a survey's |
-#
-# The tables of naive Bayes have many rows per
-# cell, so `smooth` hardly matters from 0.01 to 1. With two parents or more, try 0.01, 1 and 10. `backoff=True` needs no choice.
-#
-# If you tune, tune few values, with a metric that fits your task, and evaluate the winner on rows that the search did not
-# see: [For users of scikit-learn](coming_from_sklearn.py#grid-search) shows a grid search.
+# `smooth` hardly matters for naive Bayes. With two parents or more, try 0.01, 1 and 10; `backoff=True` needs no choice. If you
+# tune, evaluate the winner on rows that the search did not see: see [For users of
+# scikit-learn](coming_from_sklearn.py#grid-search).
 #
 # ## Summary
 #
-# Use the default to predict, `pairs=0` for a short table, and `tan_cl` with AIC for a network. Choose the learner first, then
-# its score and the discretization, and state costs and class proportions before you tune anything.
+# Use the default to predict, `pairs=0` for a short table, and `tan_cl` with AIC for a network. State costs and class
+# proportions before you tune anything.
 #
 # [Formulas](methods.py#references) lists the sources.

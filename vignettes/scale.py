@@ -2,11 +2,10 @@
 # # Large data
 #
 # A label needs one byte once it is encoded, so a file of ten gigabytes often fits in memory: chunks of a file, a Dask DataFrame
-# and a table of a database can be used wherever this site uses a DataFrame. And most models of this package consist of
-# counts, which can be added up: over weighted rows, over chunks that do not fit, over the machines of a cluster, in a
-# database, over rows that arrive later, and over the sites of a study. This page fits the same tree in all these ways and
-# checks that the results are equal. It takes ten minutes. Dask needs the extra `dask`, tables in databases the extra `databases`, and frames of other libraries
-# the extra `frames`.
+# and a table of a database can be used wherever this site uses a DataFrame. And networks consist of counts, which can be added
+# up: over chunks that do not fit, machines of a cluster, rows that arrive later, and sites of a study. This page fits the same
+# tree in all these ways and checks that the results are equal. It takes ten minutes. You need the extras `dask`, `databases`
+# and `frames`.
 #
 # ```{index} ! large data, ! memory, ! memory error, ! chunks, ! Dask, ! DuckDB, ! weights, ! survey weights, ! frequencies
 # ```
@@ -17,7 +16,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pandas as pd
-from bnclassify import (BIC, bnc, cv, encode, families, load_car, loglik, lp, params, pool, predict, tan_cl, to_sql, update, values,)
+from bnclassify import (
+    BIC,
+    bnc,
+    cv,
+    encode,
+    families,
+    load_car,
+    loglik,
+    lp,
+    params,
+    pool,
+    predict,
+    tan_cl,
+    to_sql,
+    update,
+    values,
+)
 
 try:
     import polars as pl
@@ -53,10 +68,9 @@ def same(other):
 # %% [markdown]
 # ## Frequencies and survey weights
 #
-# Published data are often frequencies: 16 rows describe the 2,201 people aboard the Titanic. `weights=` names the column
-# of frequencies, and `weights_are="frequencies"` says what they are: whole numbers are equivalent to repeated rows. Survey
-# weights are something else: with `weights_are="cases"`, each row stays one case, and the weights are scaled to the
-# effective number of rows.
+# Published data are often frequencies: 16 rows describe the 2,201 people aboard the Titanic. `weights_are="frequencies"` says
+# that weights are numbers of equal rows. Survey weights are something else: with `weights_are="cases"`, each row stays one
+# case, and the weights are scaled to the effective number of rows.
 
 # %%
 counted = pd.DataFrame(
@@ -96,10 +110,9 @@ print(
 #
 # ## Frames of polars, Arrow and DuckDB
 #
-# A frame of another library can be used wherever this site uses a pandas DataFrame: a polars DataFrame or LazyFrame, an
-# Arrow table, a DuckDB relation, and others that narwhals or the interface of Arrow supports. The rows are converted to
-# pandas, so they must fit in memory. Integers with missing values stay integers, and an Enum keeps the order of its
-# categories. `predict` and `cv_predict` return a frame of the same library.
+# You can pass a polars DataFrame or LazyFrame, an Arrow table, a DuckDB relation, and others that narwhals or the interface of
+# Arrow supports. The rows are converted to pandas, so they must fit in memory. An Enum keeps the order of its categories.
+# `predict` and `cv_predict` return a frame of the same library.
 
 # %%
 if pl is not None:
@@ -116,9 +129,8 @@ if pl is not None:
 #
 # ## Chunks of a file
 #
-# Instead of a DataFrame, pass a function that opens the file and returns chunks. Each chunk is read once and kept as codes, with
-# one byte per label and eight bytes per number with fractions. The first chunk determines the columns: later chunks must
-# contain them, and additional columns of later chunks are ignored. All functions accept chunks, also `cv`:
+# Instead of a DataFrame, pass a function that opens the file and returns chunks. Each chunk is read once and kept as codes. The
+# first chunk determines the columns:
 
 # %%
 folder = TemporaryDirectory()
@@ -141,8 +153,8 @@ print(
 
 # %% [markdown]
 # Both models have the same structure and log-likelihood, and the last number is the accuracy in five folds. A list of
-# DataFrames and functions that return batches of Arrow, such as the row groups of a Parquet file, are accepted as well.
-# Each function reads the chunks again. If you call several, encode the chunks first:
+# DataFrames and functions that return batches of Arrow are accepted as well. Each function reads the chunks again. If you call
+# several, encode first:
 
 # %%
 codes = encode(chunks)
@@ -154,9 +166,8 @@ print(families(lp(tan_cl("class", codes), codes, smooth=1)) == families(model))
 #
 # ## Data that do not fit in memory
 #
-# Chunks, partitions and tables whose codes need more than 1 GiB, a billion labels, are counted where they are, and a
-# warning says so. `encode(source, in_memory=False)` asks for it, for data of any size. The result has the levels of the columns,
-# but no rows:
+# Chunks, partitions and tables whose codes need more than 1 GiB, a billion labels, are counted where they are, and a warning
+# says so. `encode(source, in_memory=False)` asks for it:
 
 # %%
 counted_in_turn = encode(chunks, in_memory=False)
@@ -165,10 +176,9 @@ in_turn = lp(tan_cl("class", counted_in_turn), counted_in_turn, smooth=1)
 print(families(in_turn) == families(model), round(loglik(in_turn, chunks), 3))
 
 # %% [markdown]
-# Tree and log-likelihood are the same. `encode` read the file once for the levels, `tan_cl` once to count all pairs, and `lp` once for
-# the tables. `nb` counts nothing, `kdb_mi` reads the file twice, and `hc` once per step. Only one chunk is in memory at a time.
-# These functions, `chow_liu`, `aode`, `update` and scores such as `BIC` accept data that stay where they are. Others need the
-# rows, and raise an error that suggests a sample:
+# Tree and log-likelihood are the same. `encode` read the file once for the levels, `tan_cl` once to count all pairs, and `lp`
+# once for the tables; `hc` reads it once per step. Only one chunk is in memory at a time. These functions, `nb`, `kdb_mi`,
+# `chow_liu`, `aode`, `update` and scores such as `BIC` accept data that stay where they are. Others need the rows:
 
 # %%
 try:
@@ -183,9 +193,8 @@ except TypeError as error:
 # %% [markdown]
 # ## Dask: threads, processes, a cluster
 #
-# A [Dask](https://docs.dask.org) DataFrame can be used like a DataFrame. Its workers encode the partitions where they are
-# stored, and send codes or, with `encode(frame, in_memory=False)`, only tables of counts. By default, Dask uses threads of
-# this process. With
+# The workers of a [Dask](https://docs.dask.org) DataFrame encode the partitions where they are stored, and send codes or, with
+# `encode(frame, in_memory=False)`, only tables of counts. By default, Dask uses threads of this process. With
 #
 # ```python
 # from distributed import Client
@@ -194,7 +203,7 @@ except TypeError as error:
 # client = Client("tcp://10.0.0.1:8786")    # a cluster
 # ```
 #
-# the same code runs on a cluster. If one of its processes fails, its partitions are counted again by others.
+# the same code runs on a cluster.
 
 # %%
 if dd is not None:
@@ -206,27 +215,15 @@ if dd is not None:
     print(same(on_dask), same(bnc("tan_cl", "class", stay, smooth=1)))
 
 # %% [markdown]
-# Predictions are lazy: the result is a Dask Series or DataFrame that can be written by partition or computed. All other
-# functions return pandas.
-
-# %%
-if dd is not None:
-    posteriors = predict(on_dask, parts, prob=True)
-    print(type(posteriors).__name__, posteriors.npartitions)
-    print(posteriors.tail(2).round(3))
-
-# %% [markdown]
-# The posteriors are computed in the workers. Use partitions of about a million rows, with `split_row_groups=` or `blocksize=` of `dd.read_parquet`; a worker holds one
-# partition at a time. Categorical columns with known categories (`frame.categorize()`) avoid one pass, and
-# `client.persist(frame)` avoids reading the files again, if the workers have enough memory.
+# Predictions are lazy: `predict(on_dask, parts)` returns a Dask Series or DataFrame. Use partitions of about a million rows; a
+# worker holds one at a time. Categorical columns with known categories (`frame.categorize()`) avoid one pass, and
+# `client.persist(frame)` avoids reading the files again.
 #
 # ## Tables in databases
 #
-# A table of [ibis](https://ibis-project.org) (extra `databases`) of DuckDB, PostgreSQL, BigQuery, Spark or another engine can
-# be used like a DataFrame: the database finds the levels, and sends the codes of all rows. With
-# `encode(table, in_memory=False)`, it counts them: all counts of a learner are requested together, by GROUP BY queries, and
-# only tables of counts are sent to your process, so memory does not depend on the number of rows. NULL is a missing value,
-# enums of DuckDB and PostgreSQL keep their order, and other levels are sorted.
+# A table of [ibis](https://ibis-project.org) of DuckDB, PostgreSQL, BigQuery, Spark or another engine can be used like a
+# DataFrame: the database finds the levels, and sends the codes of all rows. With `encode(table, in_memory=False)`, it counts by
+# GROUP BY queries, and only tables of counts are sent, so memory does not depend on the number of rows.
 
 # %%
 if ibis is not None:
@@ -243,13 +240,10 @@ if ibis is not None:
     )
 
 # %% [markdown]
-# Both models have the same structure and BIC, which is computed from the counts of the families. The first needs three
-# queries: for enums, for the levels of all columns, and for all pairs of columns, whose counts also give the
-# tables of the tree. `hc` needs one query per step. `encode(table, weights="people")` names a column of weights. If
-# values are missing, `loglik`, `AIC` and `BIC` need the rows and raise an error for a table whose rows stay in the database.
+# Both models have the same structure and BIC. The first needs three queries; `hc` needs one per step. If values are missing,
+# `loglik`, `AIC` and `BIC` raise an error for a table whose rows stay in the database.
 #
-# Numeric columns are discretized in memory. The model then accepts raw rows, and `to_sql` returns the query that scores them
-# where they are.
+# Numeric columns are discretized in memory. The model then accepts raw rows, and `to_sql` returns the query that scores them:
 
 # %%
 if ibis is not None:
@@ -267,12 +261,9 @@ if ibis is not None:
     )
 
 # %% [markdown]
-# [Benchmarks](project/benchmarks.md) has times and memory for ten million rows that were counted where they are.
-#
 # ## Updating a model with new rows
 #
-# `lp` stores the counts in the model, and `save` writes them to the file. `update` adds the counts of new rows. Structure,
-# levels and prior stay the same, and the tables equal the tables of a fit to all rows.
+# A model contains its counts, and `update` adds those of new rows. The tables equal those of a fit to all rows:
 
 # %%
 first, more = car.iloc[::2], car.iloc[1::2]
@@ -285,8 +276,7 @@ except ValueError as error:
     print(error)
 
 # %% [markdown]
-# A new level raises an error, because the table has no entry for it. With `levels="grow"`, the tables are extended by the new
-# levels, after the known ones:
+# A new level raises an error. With `levels="grow"`, the tables are extended by it:
 
 # %%
 wider = update(model, more.astype(str).assign(doors="6"), levels="grow")
@@ -295,8 +285,8 @@ print(values(wider)["doors"])
 # %% [markdown]
 # ## Combining models of several sites
 #
-# If rows must not leave the sites that collected them, such as hospitals, each site can fit the same structure to its own
-# rows and send the model file. `pool` adds the counts of the models:
+# If rows must not leave the sites that collected them, such as hospitals, each site can fit the same structure and send the
+# model file:
 
 # %%
 structure = tan_cl("class", car)
@@ -315,6 +305,6 @@ folder.cleanup()
 # %% [markdown]
 # ## Summary
 #
-# Use `encode(df, weights=...)` for frequencies, chunks, Dask or a table of ibis like a DataFrame, `encode(source,
-# in_memory=False)` for data that do not fit in memory or must stay where they are, `update` for rows that arrive later,
-# and `pool` for models of several sites. Frames of polars, Arrow and DuckDB need no conversion.
+# Use chunks, Dask or a table of ibis like a DataFrame, `encode(df, weights=...)` for frequencies, `encode(source,
+# in_memory=False)` for data that do not fit in memory or must stay where they are, `update` for rows that arrive later, and
+# `pool` for models of several sites.

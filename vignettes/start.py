@@ -1,13 +1,13 @@
 # %% [markdown]
 # # Your table in ten minutes
 #
-# On this page you take a table through a whole job, in the order of work: read it, check it, fit a classifier, evaluate it, predict
-# and explain, decide, turn the model into a table and a card of points, hand it to a database or to people, and watch it
-# later. You should know pandas; you need not know Bayesian networks. You need the extra `plot` (see
-# [Installation](installation.md)) and ten minutes. Replace the file by yours, and `"cancelled"` by the name of your class.
+# On this page you take a table through a whole job: read it, check it, fit a classifier, evaluate it, predict and explain,
+# decide, turn the model into a table and a card of points, hand it over, and watch it later. You should know pandas; you need
+# not know Bayesian networks. You need the extra `plot` (see [Installation](installation.md)) and ten minutes. Replace the file
+# by yours, and `"cancelled"` by the name of your class.
 #
-# The table has 1,500 members of a gym, some of whom cancelled their contract. It is simulated, so that it can have the faults of
-# a real file.
+# The table has 1,500 members of a gym, some of whom cancelled their contract. It is simulated, so that it can have the faults
+# of a real file.
 #
 # ```{index} ! csv, ! CSV file, ! read_csv, ! tutorial, ! quickstart, ! cheat sheet
 # ```
@@ -53,9 +53,9 @@ print(table.head(3).to_string())
 bn.check_data(table, "cancelled")
 
 # %% [markdown]
-# `check_data` lists what is odd, each with the code that mends it. Here the numbers were read as text, because the file has decimal
-# commas; `member` identifies a row; and `reason` is known only if a member cancelled, so it would give the answer away. Three
-# more things are yours to decide:
+# `check_data` lists what is odd, each with the code that mends it. Here the numbers were read as text, because the file has
+# decimal commas; `member` identifies a row; and `reason` is known only if a member cancelled, so it would give the answer away.
+# Three more things are yours to decide:
 #
 # - Read codes, such as a postcode, as text (`dtype={"postcode": str}`), or they are numbers.
 # - Turn dates into numbers, such as days since a fixed day.
@@ -70,8 +70,8 @@ print(table.isna().sum().loc[lambda count: count > 0].to_dict())
 print(table["cancelled"].value_counts(normalize=True).round(3).to_dict())
 
 # %% [markdown]
-# `check_data` finds nothing odd now. Some visits are missing, and can stay missing. 59.2 % of the members stayed, so a model that always
-# predicts "no" has an accuracy of 0.592. This is the *baseline*: a model is useful only if it does better.
+# `check_data` finds nothing odd now. Some visits are missing, and can stay missing. 59.2 % of the members stayed, so a model
+# that always predicts "no" has an accuracy of 0.592. This is the *baseline*: a model is useful only if it does better.
 #
 # ## 2. Fit
 
@@ -80,8 +80,8 @@ model = bn.bnc(class_var="cancelled", dataset=table)
 print(model)
 
 # %% [markdown]
-# The model is a sum: each feature adds an effect to the log odds of "yes", and so do those pairs of features that help to predict
-# rows that were held out of the fit. [How it works](how_it_works.py) explains it in a minute, and [The default
+# The model is a sum: each feature adds an effect to the log odds of "yes", and so do those pairs of features that help to
+# predict rows that were held out of the fit. [How it works](how_it_works.py) explains it in a minute, and [The default
 # classifier](accuracy.py) in full. In scikit-learn, `BNCClassifier()` is the same model.
 #
 # ## 3. Evaluate
@@ -90,7 +90,7 @@ print(model)
 # into a report. It fits the model again in each training fold:
 
 # %%
-bn.summary(model, table, k=5, rng=0)
+bn.summary(model, table, k=3, rng=0)
 
 # %% [markdown]
 # Accuracy is the proportion of correct labels. Log-loss is the mean of −ln P(actual class); lower is better. Both have their
@@ -99,13 +99,13 @@ bn.summary(model, table, k=5, rng=0)
 # without this member:
 
 # %%
-posteriors = bn.cv_predict(model, table, k=5, rng=0)
+posteriors = bn.cv_predict(model, table, k=3, rng=0)
 print(bn.confusion(posteriors.idxmax(axis=1), table["cancelled"]))
 bn.plot_calibration(posteriors, table["cancelled"])
 
 # %% [markdown]
-# Actual classes are rows. The dots of the chart are close to the diagonal: of the members with a predicted probability of about 0.3,
-# about 30 % cancelled. [Evaluating a classifier](judging.py) shows how to compare models, and seven mistakes to avoid.
+# Actual classes are rows. The dots of the chart are close to the diagonal: of the members with a predicted probability of about
+# 0.3, about 30 % cancelled. [Evaluating a classifier](judging.py) shows how to compare models, and seven mistakes to avoid.
 #
 # ## 4. Predict and explain
 #
@@ -120,10 +120,10 @@ print(*bn.explain(model, eva, sentences=True), sep="\n")
 bn.plot_explanation(model, eva)
 
 # %% [markdown]
-# The *odds* of a class are its probability divided by that of the other class. Their logarithm, the *log odds*, is a sum: it starts
-# from the class proportions, each value adds its bar (+0.69 doubles the odds, −0.69 halves them), and the total is exactly the
-# log odds of the predicted probability. What a record leaves out is *unknown* and adds nothing. `None` or NaN is *missing*, as in some
-# training rows, and counts as much as it did there:
+# The *odds* of a class are its probability divided by that of the other class. Their logarithm, the *log odds*, is a sum: it
+# starts from the class proportions, each value adds its bar (+0.69 doubles the odds, −0.69 halves them), and the total is
+# exactly the log odds of the predicted probability. What a record leaves out is *unknown* and adds nothing. `None` or NaN is
+# *missing*, as in some training rows, and counts as much as it did there:
 
 # %%
 for visits in ({}, {"visits": None}):
@@ -142,13 +142,13 @@ bn.plot_importance(model, table)
 bn.plot_effect(model, "visits", dataset=table)
 
 # %% [markdown]
-# Visits and the contract matter most, in nats (units of the natural logarithm). The more visits, the lower the odds. This describes the
-# model and not causes: see [Interpreting a model](interpreting.py).
+# Visits and the contract matter most, in nats (units of the natural logarithm). The more visits, the lower the odds. This
+# describes the model and not causes: see [Interpreting a model](interpreting.py).
 #
 # ## 5. Decide
 #
-# A voucher costs 10 and keeps a member, and a lost member costs 30. With `costs`, `predict` returns the decision with the lowest expected cost, and
-# `counterfactual` the smallest change that leads to another prediction:
+# A voucher costs 10 and keeps a member, and a lost member costs 30. With `costs`, `predict` returns the decision with the
+# lowest expected cost, and `counterfactual` the smallest change that leads to another prediction:
 
 # %%
 costs = pd.DataFrame({"voucher": [10, 10], "nothing": [0, 30]}, index=["no", "yes"])
@@ -161,8 +161,9 @@ print(bn.counterfactual(model, eva, "no", fixed=["age"]).round(2).to_string())
 #
 # ## 6. The model as a table, and as a card
 #
-# With `pairs=0`, the model has one effect per feature, and `effects` writes it as a table in which you look up each value and add the numbers.
-# If you know that an effect must fall, `monotonize` returns the closest model in which it does, and its printout says what that costs:
+# With `pairs=0`, the model has one effect per feature, and `effects` writes it as a table in which you look up each value and
+# add the numbers. If you know that an effect must fall, `monotonize` returns the closest model in which it does, and its
+# printout says what that costs:
 
 # %%
 total = bn.bnc(class_var="cancelled", dataset=table, pairs=0)
@@ -171,8 +172,8 @@ effects = bn.effects(falling)
 print(effects[effects["feature"].isin(["contract", "course"])].round(2).to_string())
 
 # %% [markdown]
-# The table is a DataFrame, which you can edit. `from_effects` makes a model of it; here nobody shall be judged by age. `scorecard`
-# rounds a model to whole points, for people without a computer:
+# The table is a DataFrame, which you can edit. `from_effects` makes a model of it; here nobody shall be judged by age.
+# `scorecard` rounds a model to whole points, for people without a computer:
 
 # %%
 effects.loc[effects["feature"] == "age", "yes"] = 0
@@ -181,8 +182,8 @@ card = bn.scorecard(fair, most_intervals=4)
 print(card)
 
 # %% [markdown]
-# Add up the points of a member, and look up the probability of the total. How much less accurate are the simpler models? `cv` fits them
-# again in each fold, the card included. (An edited table cannot be fitted again, and `cv` warns of it.)
+# Add up the points of a member, and look up the probability of the total. How much less accurate are the simpler models? `cv`
+# fits them again in each fold, the card included. (An edited table cannot be fitted again, and `cv` warns of it.)
 
 # %%
 models = {
@@ -191,16 +192,16 @@ models = {
     "card": bn.scorecard(total, most_intervals=4),
 }
 metrics = ["accuracy", "auc", "log_loss"]
-bn.cv(models, table, k=5, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
+bn.cv(models, table, k=3, rng=0, metric=metrics).unstack().round(3)  # noqa: PD010
 
 # %% [markdown]
-# Each simplification costs a little: the sum does without the joint effect of age and contract, and the card rounds. Whether that is
-# worth a table that fits on one page is for you to decide.
+# In log-loss, each simplification costs a little: the sum does without the joint effect of age and contract, and the card
+# rounds. Whether a table that fits on one page is worth that is for you to decide.
 #
 # ## 7. Hand it over, and watch it
 #
-# `save` writes a readable JSON file that contains no code, `to_sql` a query for SQLite, DuckDB and PostgreSQL, and `write_page` a page that
-# predicts and explains in any browser, offline. `drift` compares new rows with those of training:
+# `save` writes a readable JSON file that contains no code, `to_sql` a query for SQLite, DuckDB and PostgreSQL, and `write_page`
+# a page that predicts and explains in any browser, offline. `drift` compares new rows with those of training:
 
 # %%
 bn.save(model, "gym.json")
@@ -211,13 +212,13 @@ older = table[table["age"] > 40]
 print(bn.drift(model, older, table).head(3).round(2).to_string())
 
 # %% [markdown]
-# The file predicts what the model predicts. Age is first in the list of changes, because we chose rows by age. [Saving and deploying
-# models](deploying.py) has the details.
+# The file predicts what the model predicts. Age is first in the list of changes, because we chose rows by age. [Saving and
+# deploying models](deploying.py) has the details.
 #
 # ## If you want a network
 #
-# The sum predicts one class. A Bayesian network has a graph and a table of probabilities per variable, and answers questions about
-# any of them. `tan_cl` learns a tree-augmented naive Bayes, in which each feature may depend on one other feature:
+# The sum predicts one class. A Bayesian network has a graph and a table of probabilities per variable, and answers questions
+# about any of them. `tan_cl` learns a tree-augmented naive Bayes, in which each feature may depend on one other feature:
 
 # %%
 tree = bn.bnc(
@@ -232,8 +233,8 @@ print(bn.cpt(tree, "contract").round(2))
 print(bn.query(tree, "visits", {"contract": "year"}).round(2).to_string())
 
 # %% [markdown]
-# `discretize="mdlp"` divides numeric columns into intervals, and `smooth=1` adds 1 to every count, so that a combination that never
-# occurred is improbable, not impossible. [Choosing a classifier](overview.py) introduces the networks.
+# `discretize="mdlp"` divides numeric columns into intervals, and `smooth=1` adds 1 to every count, so that a combination that
+# never occurred is improbable, not impossible. [Choosing a classifier](overview.py) introduces the networks.
 #
 # ## In one table
 #
@@ -256,10 +257,11 @@ print(bn.query(tree, "visits", {"contract": "year"}).round(2).to_string())
 # | watch it; evaluate groups of people | `drift(x, new, df)`, `summary(x, df, by="sex", rng=0)` | |
 # | add rows; combine sites | `update(x, more)`, `pool([x, z])` | networks |
 #
-# Never discretize, select features or merge levels before you split: name them in `bnc`, and `cv` repeats them in each training fold.
+# Never discretize, select features or merge levels before you split: name them in `bnc`, and `cv` repeats them in each training
+# fold.
 #
 # ## Summary and next steps
 #
-# You took a file to a model that people can read, check and use. [How it works](how_it_works.py) computes a
-# prediction by hand and has exercises. [Uncertainty](uncertainty.py) answers how sure a prediction is. If you use scikit-learn or R, continue with [For
-# users of scikit-learn](coming_from_sklearn.py) or [For users of R](coming_from_r.py).
+# You took a file to a model that people can read, check and use. [How it works](how_it_works.py) computes a prediction by hand
+# and has exercises. [Uncertainty](uncertainty.py) answers how sure a prediction is. If you use scikit-learn or R, continue with
+# [For users of scikit-learn](coming_from_sklearn.py) or [For users of R](coming_from_r.py).

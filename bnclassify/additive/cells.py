@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tools.arrays import Array, Positions, log_normalize
+from ..tools.arrays import Array, Codes, Positions, softmax
 from .contrasts import COSINES, Feature
 
 _FEWEST = 4  # values of the larger side of a pair; with fewer, contrasts have all cells
@@ -31,7 +31,7 @@ class Cells(NamedTuple):
     """Exact values or groups of features: the cell of each row, and effects, (cells, classes)."""
 
     features: tuple[int, ...]
-    cells: Positions
+    cells: Codes
     size: int
     is_exact: bool = True
     effects: Any = None
@@ -87,47 +87,51 @@ def tables_that_gain(
     Example: of a cell with the classes a, a, and of two classes with p = .5 each,
     s = .1 and r = 1, the effects are ln (2.1 / 1.1) = .65 and ln (.1 / 1.1) = −2.4.
     """
-    scores, every = log_normalize(left_out), np.arange(len(rows))
-    marks, p = np.zeros(scores.shape), np.exp(scores)
-    marks[every, classes] = 1
+    marks, p = np.zeros(left_out.shape), np.maximum(softmax(left_out, axis=1), 1e-300)
+    own_class = np.arange(len(rows)), classes
+    marks[own_class] = 1
     n_tries = n_features * (n_features + 1) / 2 * len(_SHAPES)
     clear = float(np.sqrt(2 * np.log(n_tries)))
 
-    def gain(counts: Sequence[Array], size: float, power: float) -> tuple[float, float, Array]:
-        """Return the mean of the gains of rows, its standard error, and new log posteriors."""
-        new = log_normalize(scores + _effects(counts, size, power))
-        gains = new[every, classes] - scores[every, classes]
+    def times_effects(now: Array, counts: Sequence[Array], size: float, power: float) -> Array:
+        """Return posteriors with the effects of a table."""
+        above, below = counts if power > 0 else counts[::-1]
+        new = now * ((above + size) / (below + size)) ** abs(power)
+        return np.asarray(np.maximum(new / new.sum(axis=1, keepdims=True), 1e-300))
+
+    def gain(
+        now: Array, counts: Sequence[Array], shape: tuple[float, float]
+    ) -> tuple[float, float]:
+        """Return the mean of the gains of rows in log-likelihood, and its standard error."""
+        gains = np.log(times_effects(now, counts, *shape)[own_class] / now[own_class])
         mean = float(np.average(gains, weights=weights))
         spread = float(np.average((gains - mean) ** 2, weights=weights))
-        return mean, float(np.sqrt(spread / weights.sum())), new
+        return mean, float(np.sqrt(spread / weights.sum()))
 
     def others(table: Cells) -> list[Array]:
         return [_sums_of_others(table, x, weights, cases) for x in (marks, p)]
 
     left = [table._replace(cells=table.cells[rows]) for table in tables]
-    first = [max(gain(own, 1.0, r)[0] for r in (1, -1)) for own in map(others, left)]
+    first = [max(gain(p, own, (1.0, r))[0] for r in (1, -1)) for own in map(others, left)]
     kept = np.argsort(-np.round(first, 9), kind="stable")[:_KEPT]
     left, added, cells_left = [left[k] for k in kept.tolist()], list[Cells](), _MOST_CELLS
-    of_others = {id(table): others(table) for table in left}
+    of_others, now = {id(table): others(table) for table in left}, p
     while left and len(added) < _MOST_TABLES:
         tried = [
-            (*gain(of_others[id(table)], *shape), table, shape)
+            (*gain(now, of_others[id(table)], shape), table, shape)
             for table in left
             for shape in _SHAPES
         ]
-        mean, error, new, best, shape = max(tried, key=lambda one: one[0])
+        mean, error, best, shape = max(tried, key=lambda one: one[0])
         if mean < max(_LEAST_GAIN, clear * error):
             break
         sums = [_sums(best, x, weights) for x in (marks, p)]
-        added.append(best._replace(effects=_effects(sums, *shape)))
-        scores, cells_left = new, cells_left - best.size
+        ratios = (sums[0] + shape[0]) / (sums[1] + shape[0])
+        added.append(best._replace(effects=shape[1] * np.log(ratios)))
+        now = times_effects(now, of_others[id(best)], *shape)
+        cells_left -= best.size
         left = [table for table in left if table is not best and table.size <= cells_left]
     return added
-
-
-def _effects(counts: Sequence[Array], size: float, power: float) -> Array:
-    observed, expected = counts
-    return np.asarray(power * np.log((observed + size) / (expected + size)))
 
 
 def _sums(table: Cells, values: Array, weights: Array) -> Array:

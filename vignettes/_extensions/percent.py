@@ -212,8 +212,26 @@ def description_of_chart(svg: str) -> str:
     return html.unescape(". ".join(filter(None, parts)))[:800]
 
 
+def spread_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Put pages with code between the others, so that all processes run some of them.
+
+    Each process reads documents that are next to each other. The first and
+    last names come first, because these pages take longest.
+    """
+    pages = [name for name in docnames if env.doc2path(name).suffix == ".py"]
+    others = [name for name in docnames if name not in pages]
+    ends = [name for pair in zip(pages, pages[::-1], strict=True) for name in pair]
+    places = {
+        name: (k + 0.5) / len(names)
+        for names in (list(dict.fromkeys(ends)), others)
+        for k, name in enumerate(names)
+    }
+    docnames.sort(key=places.__getitem__)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension."""
+    app.connect("env-before-read-docs", spread_pages)
     app.connect("missing-reference", find_name)
     app.add_post_transform(LinkNames)
     app.add_post_transform(TidyOutputs)
