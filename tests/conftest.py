@@ -19,7 +19,7 @@ import bnclassify as bn
 
 from .strategies import USUAL
 
-settings.register_profile("default", deadline=None, max_examples=3 * USUAL // 10)
+settings.register_profile("default", deadline=None, max_examples=USUAL // 4)
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=4 * USUAL)
 settings.load_profile("ci" if os.environ.get("CI") else "default")

@@ -104,7 +104,7 @@ def test_rows_that_are_equal_by_chance_are_not_told(seed: int) -> None:
             bn.bnc("sick", table)
 
 
-@pytest.mark.parametrize("as_numbers", [False, True])
+@pytest.mark.parametrize("as_numbers", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_frequencies_are_rows(as_numbers: bool) -> None:
     """A table of counts, its rows, and whole sample weights are the same."""
     counted = table_of_counts()

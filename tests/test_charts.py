@@ -52,7 +52,7 @@ def long_names(car: pd.DataFrame) -> pd.DataFrame:
     return car.assign(**{"class": car["class"].cat.rename_categories(LONG_CLASSES)}).rename(columns=LONG)
 
 
-@pytest.fixture(params=["car", "long", "voting", "synthetic"])
+@pytest.fixture(params=[pytest.param("car", marks=pytest.mark.slow), "long", "voting", "synthetic"])
 def case(request: Any, car: pd.DataFrame, voting: pd.DataFrame) -> tuple[bn.BNC, pd.DataFrame]:
     """A tree over data of another kind, and the data."""
     frame = {

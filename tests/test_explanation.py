@@ -222,7 +222,7 @@ def test_labels_of_classes_may_be_anything() -> None:
 @pytest.mark.parametrize("name", sorted(CASES.keys() - {"impossible", "card of extreme odds"}))
 def test_contributions_of_every_type_of_model_sum_to_the_log_odds(name: str) -> None:
     x, rows = case(name)
-    target, *others = bn.classes(x)
+    rows, (target, *others) = rows.head(30), bn.classes(x)
     p = bn.predict(x, rows, prob=True, unseen="missing").to_numpy()
     possible = (p[:, :2] > 1e-200).all(axis=1) & (np.ptp(p, axis=1) > 0)  # impossible rows are uniform
     assert possible.any()

@@ -61,7 +61,9 @@ def evidence_of(query: dict[str, Any], levels: dict[str, list[str]]) -> dict[str
 
 
 @pytest.mark.parametrize("name", EVIDENCE)
-@pytest.mark.parametrize("net", ["nb", pytest.param("tan", marks=pytest.mark.slow), "general"])
+@pytest.mark.parametrize(
+    "net", [*(pytest.param(net, marks=pytest.mark.slow) for net in ("nb", "tan")), "general"]
+)
 def test_queries_with_uncertain_evidence(name: str, net: str) -> None:
     reference = EVIDENCE[name]
     x, levels, class_var = network_of(reference, net), reference["levels"], reference["class"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ FIGURES: dict[str, Any] = json.loads((FOLDER / "figures.json").read_text())
 CASES = [(case, name) for case, own in FIGURES.items() for name in own["models"]]
 
 
+@cache
 def table(case: str) -> pd.DataFrame:
     return pd.read_csv(FOLDER / FIGURES[case]["csv"], dtype=str)
 
@@ -53,7 +55,9 @@ def learned(case: str, name: str) -> MultiModel:
     return bn.lp(structure, frame, smooth=1)
 
 
-@pytest.mark.parametrize(("case", "name"), CASES)
+@pytest.mark.parametrize(
+    ("case", "name"), [*CASES[::2], *(pytest.param(*c, marks=pytest.mark.slow) for c in CASES[1::2])]
+)
 def test_figures(case: str, name: str) -> None:
     x, frame, expected = learned(case, name), table(case), FIGURES[case]["models"][name]
     found = [{v: set(family[1:]) for v, family in bn.families(m).items()} for m in bn.members(x)]

@@ -81,7 +81,7 @@ def y(car: pd.DataFrame) -> pd.Series[Any]:
     ("estimator", "expected"),
     [
         pytest.param(BNCClassifier(), CASES, marks=pytest.mark.slow),
-        (plain(), EXPECTED),
+        pytest.param(plain(), EXPECTED, marks=pytest.mark.slow),
         pytest.param(plain("nb", smooth=0), EXPECTED, marks=pytest.mark.slow),
         pytest.param(plain("aode", handle_unknown="missing"), EXPECTED, marks=pytest.mark.slow),
         pytest.param(
