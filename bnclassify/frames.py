@@ -415,8 +415,7 @@ def arrays_and_types(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
     try:
         arrays = _arrays_in_blocks(frame)
     except AttributeError:
-        columns = [column for _, column in frame.items()]
-        arrays = [c.array if is_extension_array_dtype(c) else c.to_numpy() for c in columns]
+        arrays = _arrays_one_by_one(frame)
     types = ["categorical"] * len(arrays)
     for i, array in enumerate(arrays):
         if type(array) is pd.Categorical:
@@ -435,6 +434,12 @@ def _arrays_in_blocks(frame: pd.DataFrame) -> list[Any]:
     blocks = list(map(attrgetter("values"), manager.blocks))
     places = zip(manager.blknos.tolist(), manager.blklocs.tolist(), strict=True)
     return [blocks[i] if blocks[i].ndim == 1 else blocks[i][row] for i, row in places]
+
+
+def _arrays_one_by_one(frame: pd.DataFrame) -> list[Any]:
+    """Return the arrays of columns from a Series per column, in five times the time."""
+    columns = [column for _, column in frame.items()]
+    return [c.array if is_extension_array_dtype(c) else c.to_numpy() for c in columns]
 
 
 def encode_column(array: Any) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:

@@ -302,7 +302,20 @@ def weigh_evidence(
     for block in slices(max(1, len(data)), cells_per_row, 16 * BLOCK_CELLS):
         weighed.append(_contributions_of_block(x.score, rows.subset(block), order, *compared))
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
-    _check_odds(log_odds, targets, rivals, names, data.index, argument)
+    unrivalled: list[int] = targets[~rivals.any(axis=1)].tolist()
+    if unrivalled:
+        raise ValueError(
+            f"against must differ from the explained class; got {shown(names[unrivalled[0]])}, "
+            f"which is predicted in {len(unrivalled):,} of {len(targets):,} rows. Set target to "
+            "the class to explain."
+        )
+    without = np.isnan(log_odds[:, 0])
+    if without.any():
+        raise ValueError(
+            f"{argument} must be possible under a compared class, so that the odds are defined; "
+            f"got impossible rows {listed(data.index[without], most=8)}. Fit the model with "
+            "smooth above 0."
+        )
     weights = data.row_weights
     return Evidence(x, tuple(order), rows, log_odds, targets, rivals, posteriors, weights)
 
@@ -383,31 +396,6 @@ def target_position(labels: tuple[Hashable, ...], target: Hashable | None) -> in
     if target is None:
         return 1 if len(labels) == 2 else None
     return labels.index(OneOf(labels).check("target", target))
-
-
-def _check_odds(
-    log_odds: Array,
-    targets: Positions,
-    rivals: Mask,
-    labels: tuple[Hashable, ...],
-    index: pd.Index[Any],
-    argument: str,
-) -> None:
-    """Raise a ValueError if a class would be compared with itself, or a row has no odds."""
-    unrivalled: list[int] = targets[~rivals.any(axis=1)].tolist()
-    if unrivalled:
-        raise ValueError(
-            f"against must differ from the explained class; got {shown(labels[unrivalled[0]])}, "
-            f"which is predicted in {len(unrivalled):,} of {len(targets):,} rows. Set target to "
-            "the class to explain."
-        )
-    without = np.isnan(log_odds[:, 0])
-    if without.any():
-        raise ValueError(
-            f"{argument} must be possible under a compared class, so that the odds are defined; "
-            f"got impossible rows {listed(index[without], most=8)}. Fit the model with "
-            "smooth above 0."
-        )
 
 
 def split_off_interactions(evidence: Evidence) -> tuple[list[Scope], Array]:

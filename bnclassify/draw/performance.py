@@ -202,7 +202,15 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> labels = cv_predict(bnc("nb", "class", car, smooth=1), car, rng=0, prob=False)
     >>> ax = plot_confusion(confusion(labels, car["class"]))
     """
-    table = _check_confusion(counts)
+    Instance(pd.DataFrame, "a result of confusion").check("counts", counts)
+    if counts.empty or not counts.index.equals(counts.columns):
+        raise ValueError(
+            must_be("counts", "a table with the same classes as rows and columns", counts)
+        )
+    are_numbers = all(map(pd.api.types.is_any_real_numeric_dtype, counts.dtypes))
+    if not are_numbers or not (counts >= 0).all(axis=None):
+        raise TypeError(must_be("counts", "a table of numbers of rows", counts))
+    table = np.asarray(counts, dtype=float)
     totals: Array = table.sum(axis=1, keepdims=True)
     shares = table / np.maximum(totals, _LEAST)
     axes = _draw_confusion_cells(counts, shares, ax)
@@ -393,15 +401,3 @@ def _groups_of_ranks(ranks: Array, difference: float) -> list[tuple[float, float
     ends = np.searchsorted(ranks, ranks + difference - TOLERANCE, side="left") - 1
     first = [i for i, end in enumerate(ends) if end > i and (i == 0 or end > ends[i - 1])]
     return [(float(ranks[i]), float(ranks[ends[i]])) for i in first]
-
-
-def _check_confusion(counts: pd.DataFrame) -> Array:
-    Instance(pd.DataFrame, "a result of confusion").check("counts", counts)
-    if counts.empty or not counts.index.equals(counts.columns):
-        raise ValueError(
-            must_be("counts", "a table with the same classes as rows and columns", counts)
-        )
-    are_numbers = all(map(pd.api.types.is_any_real_numeric_dtype, counts.dtypes))
-    if not are_numbers or not (counts >= 0).all(axis=None):
-        raise TypeError(must_be("counts", "a table of numbers of rows", counts))
-    return np.asarray(counts, dtype=float)

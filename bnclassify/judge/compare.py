@@ -120,7 +120,16 @@ def compare(
     )
     columns = ["statistic", "df", "p", "lower", "upper"]
     if test in ("5x2cv_t", "5x2cv_f"):
-        _check_five_by_two_folds(table, scheme)
+        repeats = [row[0] if isinstance(row, tuple) else None for row in table.index]
+        is_grid = len(repeats) == 10 and repeats[::2] == repeats[1::2] and len(set(repeats)) == 5
+        if not is_grid or not (
+            scheme is None or (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)
+        ):
+            raise ValueError(
+                "test must be 'corrected_t' unless results are of five repeats of two folds, "
+                "indexed by (repeat, fold), as from cv(..., k=2, repeats=5, mean=False); got "
+                f"results of {scheme or 'other folds'}."
+            )
         decide = partial(_five_by_two_test, is_t=test == "5x2cv_t")
     else:
         ratio = ratio_of_test_to_training_rows(len(table), scheme, train_size, test_size)
@@ -284,19 +293,6 @@ def _bayesian_t_test(d: Array, ratio: float, rope: float, is_loss: bool) -> Test
         reach = error * t_half_width(df, _LEVEL)
     better, worse = (below, above) if is_loss else (above, below)
     return better, 1 - above - below, worse, mean - reach, mean + reach
-
-
-def _check_five_by_two_folds(table: pd.DataFrame, scheme: Scheme | None) -> None:
-    repeats = [row[0] if isinstance(row, tuple) else None for row in table.index]
-    is_grid = len(repeats) == 10 and repeats[::2] == repeats[1::2] and len(set(repeats)) == 5
-    if not is_grid or not (
-        scheme is None or (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)
-    ):
-        raise ValueError(
-            "test must be 'corrected_t' unless results are of five repeats of two folds, indexed "
-            "by (repeat, fold), as from cv(..., k=2, repeats=5, mean=False); got results of "
-            f"{scheme or 'other folds'}."
-        )
 
 
 def _five_by_two_test(d: Array, *, is_t: bool) -> TestResult:

@@ -163,7 +163,15 @@ def compare_ranks(
     )
     Flag().check("lower_is_better", lower_is_better)
     Real(above=0, below=1).check("alpha", alpha)
-    _check_data_sets(table)
+    if len(table) < 2:
+        raise ValueError(f"table must have at least two data sets, one per row; got {len(table)}.")
+    if table.columns.nlevels > 1 or (
+        recorded_scheme(table) is not None and "fold" in table.index.names
+    ):
+        raise ValueError(
+            "table must have one row per data set and one column per model; got several metrics, "
+            "or the folds of one data set, which compare(results) compares."
+        )
     if test == "bayes":
         return _compare_signed_ranks(figures, lower_is_better, rope, check_rng(rng))
     from scipy.stats import studentized_range  # slow to import
@@ -218,18 +226,6 @@ def _compare_signed_ranks(
         rows.append((float(z[1:].mean()), better, between, worse, *ends))
     columns = ["difference", "better", "equivalent", "worse", "lower", "upper"]
     return pd.DataFrame(rows, index=pairs, columns=columns)
-
-
-def _check_data_sets(table: pd.DataFrame) -> None:
-    if len(table) < 2:
-        raise ValueError(f"table must have at least two data sets, one per row; got {len(table)}.")
-    if table.columns.nlevels > 1 or (
-        recorded_scheme(table) is not None and "fold" in table.index.names
-    ):
-        raise ValueError(
-            "table must have one row per data set and one column per model; got several metrics, "
-            "or the folds of one data set, which compare(results) compares."
-        )
 
 
 def _wilcoxon_test(differences: Array) -> tuple[float, float, float, float]:

@@ -219,7 +219,18 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     raw = raw.with_positive_weights()
     data = raw if x.preparation is None else x.preparation.prepared_data(raw)
     weights, placed = data.row_weights, x.rows_to_score(data, "missing").codes
-    parts = _log_odds_by_feature(x, data)
+    names = x.known_levels[-1]
+    pairs = (
+        [(names[1], names[0])]
+        if len(names) == 2
+        else [(a, [b for b in names if b != a]) for a in names]
+    )
+    found = []
+    for target, against in pairs:
+        evidence = weigh_evidence(x, data, target, against, "missing", argument="newdata")
+        order = np.append(0, 1 + np.argsort(evidence.order))
+        found.append(evidence.log_odds[:, order])
+    parts = np.stack(found)
     totals: Array = parts.sum(axis=2)
     # 9: digits of scores, so that equal rows have equal scores
     scores = totals[0].round(9) if len(totals) == 1 else totals.argmax(axis=0).astype(float)
@@ -290,22 +301,6 @@ def _rows_missing_and_unseen(
         if label in labels:
             mask |= np.equal(codes, list(labels).index(label))
     return gap, strange
-
-
-def _log_odds_by_feature(x: Model, data: Dataset) -> Array:
-    """Return the log odds of the class and of features, for the last of two classes, or each."""
-    names = x.known_levels[-1]
-    pairs = (
-        [(names[1], names[0])]
-        if len(names) == 2
-        else [(a, [b for b in names if b != a]) for a in names]
-    )
-    found = []
-    for target, against in pairs:
-        evidence = weigh_evidence(x, data, target, against, "missing", argument="newdata")
-        order = np.append(0, 1 + np.argsort(evidence.order))
-        found.append(evidence.log_odds[:, order])
-    return np.stack(found)
 
 
 def _sample_of_training(x: Model) -> _Sample:

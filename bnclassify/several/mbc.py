@@ -77,23 +77,6 @@ def _log_marginals_of_classes(
     return results
 
 
-def _most_probable_labels(
-    members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]
-) -> Positions:
-    """Return the most probable combination of labels, (classes, rows), the first if tied."""
-    if len(members) > 1:
-        return _best_labels_by_enumeration(members, codes, cards)
-    [terms] = members
-    labels = np.zeros((len(cards), codes.shape[1]), dtype=np.intp)
-    variables = _with_unknown_labels(codes, cards)
-    for block in slices(codes.shape[1], most=BLOCK_ROWS):
-        for component in components_of_missing(terms, variables[:, block], everywhere=True):
-            for u, chosen in _best_labels_of_component(component, len(codes)).items():
-                labels[u - len(codes), block][component.rows] = chosen
-        labels[:, block][:, log_joint_of_network(terms, variables[:, block])[:, 0] == -np.inf] = 0
-    return labels
-
-
 def _best_labels_of_component(component: Component, first_class: int) -> dict[int, Positions]:
     """Return connected class variables' best labels: a sum over features, a maximum of classes."""
     card: dict[int, int] = {}
@@ -180,7 +163,19 @@ class Bridged(MultiModel):
 
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
         tables, cards = self._log_tables_by_member, self.class_cardinalities
-        return _most_probable_labels(tables, rows.codes, cards)
+        if len(tables) > 1:
+            return _best_labels_by_enumeration(tables, rows.codes, cards)
+        [terms] = tables
+        labels = np.zeros((len(cards), rows.codes.shape[1]), dtype=np.intp)
+        variables = _with_unknown_labels(rows.codes, cards)
+        for block in slices(rows.codes.shape[1], most=BLOCK_ROWS):
+            for component in components_of_missing(terms, variables[:, block], everywhere=True):
+                for u, chosen in _best_labels_of_component(component, len(rows.codes)).items():
+                    labels[u - len(rows.codes), block][component.rows] = chosen
+            labels[:, block][
+                :, log_joint_of_network(terms, variables[:, block])[:, 0] == -np.inf
+            ] = 0
+        return labels
 
 
 @record
@@ -230,7 +225,24 @@ class MBC(Bridged, Graph):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     def _check_graph(self) -> None:
-        _check_bridged_families(self.class_vars, self.families)
+        m = len(self.class_vars)
+        if (
+            not m
+            or tuple([family[0] for family in self.families[-m:] if family]) != self.class_vars
+        ):
+            raise ValueError(
+                "families must have one family per variable, with families of "
+                f"{listed(self.class_vars)} at the end."
+            )
+        check_families(self.class_vars[-1], tuple(self.families))
+        position = {name: i for i, name in enumerate(self.class_vars)}
+        for variable, *parents in self.families:
+            order = [position.get(name, -1) for name in parents]
+            if order != sorted(order):
+                raise ValueError(
+                    "families must list feature parents, then class parents in the order of the "
+                    f"class variables; got {listed(parents)} as the parents of {shown(variable)}."
+                )
 
     @cached_property
     def features(self) -> tuple[Hashable, ...]:
@@ -238,25 +250,6 @@ class MBC(Bridged, Graph):
         return tuple(
             [family[0] for family in self.families[: len(self.families) - len(self.class_vars)]]
         )
-
-
-def _check_bridged_families(class_vars: tuple[Hashable, ...], families: tuple[Family, ...]) -> None:
-    """Raise a ValueError unless families are an acyclic graph, with class variables last."""
-    m = len(class_vars)
-    if not m or tuple([family[0] for family in families[-m:] if family]) != class_vars:
-        raise ValueError(
-            "families must have one family per variable, with families of "
-            f"{listed(class_vars)} at the end."
-        )
-    check_families(class_vars[-1], tuple(families))
-    position = {name: i for i, name in enumerate(class_vars)}
-    for variable, *parents in families:
-        order = [position.get(name, -1) for name in parents]
-        if order != sorted(order):
-            raise ValueError(
-                "families must list feature parents, then class parents in the order of the class "
-                f"variables; got {listed(parents)} as the parents of {shown(variable)}."
-            )
 
 
 @record

@@ -269,7 +269,33 @@ class Chain(Chained):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_chain_members(self.class_vars, self.members)
+        strange = [
+            type(m).__name__ for m in self.members if not isinstance(m, Model) or not m.one_class
+        ]
+        if strange:
+            raise TypeError(
+                f"members must be models of one class variable each; got {listed(strange)}."
+            )
+        order = [member.class_var for member in self.members]
+        if len(set(self.class_vars)) < len(self.class_vars) or Counter(order) != Counter(
+            self.class_vars
+        ):
+            raise ValueError(
+                f"members must be one model of each of {listed(self.class_vars)}; got "
+                f"{listed(order)}."
+            )
+        known: dict[Hashable, tuple[Hashable, ...]] = {}
+        for i, member in enumerate(self.members):
+            if ahead := [name for name in member.features if name in order[i:]]:
+                raise ValueError(
+                    "members must have no later class variables as features; that of "
+                    f"{shown(order[i])} has {listed(ahead)}."
+                )
+            for name, labels in zip(member.variables, member.levels or (), strict=False):
+                if known.setdefault(name, labels) != labels:
+                    raise ValueError(
+                        f"members must be models with the same levels of {shown(name)}."
+                    )
 
     @cached_property
     def order(self) -> tuple[Hashable, ...]:
@@ -366,30 +392,6 @@ class Chain(Chained):
         """Return the number of features and the order of the chain."""
         order = None if self.order == self.class_vars else ", ".join(map(str, self.order))
         return {"num. features": len(self.features), "order": order}
-
-
-def _check_chain_members(class_vars: tuple[Hashable, ...], members: tuple[Model, ...]) -> None:
-    """Raise unless each class variable has a model, without later ones as features."""
-    strange = [type(m).__name__ for m in members if not isinstance(m, Model) or not m.one_class]
-    if strange:
-        raise TypeError(
-            f"members must be models of one class variable each; got {listed(strange)}."
-        )
-    order = [member.class_var for member in members]
-    if len(set(class_vars)) < len(class_vars) or Counter(order) != Counter(class_vars):
-        raise ValueError(
-            f"members must be one model of each of {listed(class_vars)}; got {listed(order)}."
-        )
-    known: dict[Hashable, tuple[Hashable, ...]] = {}
-    for i, member in enumerate(members):
-        if ahead := [name for name in member.features if name in order[i:]]:
-            raise ValueError(
-                "members must have no later class variables as features; that of "
-                f"{shown(order[i])} has {listed(ahead)}."
-            )
-        for name, labels in zip(member.variables, member.levels or (), strict=False):
-            if known.setdefault(name, labels) != labels:
-                raise ValueError(f"members must be models with the same levels of {shown(name)}.")
 
 
 def _posteriors_along_chain(

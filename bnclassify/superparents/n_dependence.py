@@ -95,7 +95,19 @@ class ANDE(Average):
     def __post_init__(self) -> None:
         Whole(0, 2).check("n", self.n)
         if self.counts is not None:
-            _check_counts(self.counts, self.levels, self.n)
+            *cards, n_classes = [len(labels) for labels in self.levels or ((),)]
+            total = sum(cards)
+            shapes = self.counts.cards, self.counts.classes.shape, self.counts.single.shape
+            if shapes != (tuple(cards), (n_classes,), (total, n_classes)):
+                raise ValueError(
+                    f"counts must be of {listed(cards)} levels and {n_classes} classes."
+                )
+            if (self.n and self.counts.pairs.shape != (total, n_classes, total)) or (
+                self.n > 1 and not self.counts.has_triples
+            ):
+                raise ValueError(
+                    f"counts must contain all levels that occur together, {self.n + 1} at a time."
+                )
         super().__post_init__()
 
     @property
@@ -245,19 +257,6 @@ class ANDE(Average):
         if self.weighting is None or not self.n or not self.fitted:
             return None
         return dict(zip(self.features, self.superparent_shares.tolist(), strict=True))
-
-
-def _check_counts(counts: Cooccurrence, levels: Levels | None, n: int) -> None:
-    """Raise a ValueError unless the counts of the members match the levels."""
-    *cards, n_classes = [len(labels) for labels in levels or ((),)]
-    total = sum(cards)
-    shapes = counts.cards, counts.classes.shape, counts.single.shape
-    if shapes != (tuple(cards), (n_classes,), (total, n_classes)):
-        raise ValueError(f"counts must be of {listed(cards)} levels and {n_classes} classes.")
-    if (n and counts.pairs.shape != (total, n_classes, total)) or (
-        n > 1 and not counts.has_triples
-    ):
-        raise ValueError(f"counts must contain all levels that occur together, {n + 1} at a time.")
 
 
 def _conditional_of_joint(joint: Array, i: int | None) -> Array:
