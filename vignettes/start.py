@@ -117,7 +117,7 @@ print(bn.predict(model, eva, prob=True).round(2))
 print(*bn.explain(model, eva, sentences=True), sep="\n")
 
 # %%
-bn.plot_explanation(model, eva)
+bn.plot_explanation(model, eva, top=8)
 
 # %% [markdown]
 # The *odds* of a class are its probability divided by that of the other class. Their logarithm, the *log odds*, is a sum: the
