@@ -44,7 +44,7 @@ def main():
     model = bn.bnc(class_var="diabetes", dataset=women)
     with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "README"}):
         charts = {
-            "explained": bn.plot_explanation(model, BEA),
+            "explained": bn.plot_explanation(model, BEA, top=6),
             "importance": bn.plot_importance(model, women),
         }
         for name, axes in charts.items():

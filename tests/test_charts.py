@@ -731,7 +731,7 @@ def test_nomograms_translate_totals_into_probabilities(banded: Any) -> None:
 
 def test_explanations_draw_known_and_missing_values_but_not_unknown_ones() -> None:
     women = bn.load_pima().head(300)
-    x = bn.bnc(class_var="diabetes", dataset=women, pairs=0)
+    x = bn.bnc(class_var="diabetes", dataset=women, pairs=[("glucose", "age")])
     axes = bn.plot_explanation(x, {"glucose": 171, "insulin": None})
     labels = {text.get_text() for text in axes.get_yticklabels()}
     assert labels == {"start", "glucose = 171", "insulin missing", "sum"}

@@ -121,7 +121,8 @@ class Tiles:
 
     def _repr_html_(self):
         reasons = as_svg(
-            plot_explanation(model, bea).figure, "Contribution of each value of Bea"
+            plot_explanation(model, bea, top=6).figure,
+            "Contributions of the values of Bea",
         )
         knowledge = as_svg(draw_knowledge(), "Probability as more is known")
         important = as_svg(

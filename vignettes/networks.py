@@ -14,7 +14,38 @@ import math
 
 import numpy as np
 import pandas as pd
-from bnclassify import (ban, chisq_dn, chow_liu, cloglik, cpt, cv, d_separated, families, from_tables, hc, impute, kdb_mi, lca, load_car, load_voting, loglik, lp, markov_blanket, modelstring, nb, network_score, plot, predict, query, sample, search_steps, stratified_folds, tan_cl, update, with_table,)
+from bnclassify import (
+    ban,
+    chisq_dn,
+    chow_liu,
+    cloglik,
+    cpt,
+    cv,
+    d_separated,
+    families,
+    from_tables,
+    hc,
+    impute,
+    kdb_mi,
+    lca,
+    load_car,
+    load_voting,
+    loglik,
+    lp,
+    markov_blanket,
+    modelstring,
+    nb,
+    network_score,
+    plot,
+    predict,
+    query,
+    sample,
+    search_steps,
+    stratified_folds,
+    tan_cl,
+    update,
+    with_table,
+)
 
 # %% [markdown]
 # `car` grades 1,728 cars. `votes` contains 232 members of the US House of Representatives and their party.
@@ -242,24 +273,8 @@ print(
 
 # %% [markdown]
 # A sixth of the cars have these properties. A likelihood is not a probability of the label. If a source states *probabilities*,
-# for example that 70 % of the members of a committee voted for the missile, use Jeffrey's rule: the average of the posteriors
-# given each label, weighted by the stated probabilities. Dividing these by the probabilities of the model gives equivalent
-# likelihoods:
-
-# %%
-stated = pd.Series({"y": 0.7, "n": 0.3})
-likelihoods = stated / query(x, "mx_missile")
-by_rule = sum(
-    p * query(x, "Class", {"mx_missile": vote}) for vote, p in stated.items()
-)
-print(
-    "by likelihoods:",
-    query(x, "Class", {"mx_missile": likelihoods.to_dict()}).round(4).to_dict(),
-)
-print("by the rule:   ", by_rule.round(4).to_dict())
-
-# %% [markdown]
-# Both results are equal.
+# for example that 70 % of the members of a committee voted for the missile, divide them by the probabilities of the model,
+# `query(x, "mx_missile")`: this gives equivalent likelihoods (Jeffrey's rule).
 #
 # ## Samples and imputation
 #

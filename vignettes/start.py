@@ -117,13 +117,13 @@ print(bn.predict(model, eva, prob=True).round(2))
 print(*bn.explain(model, eva, sentences=True), sep="\n")
 
 # %%
-bn.plot_explanation(model, eva)
+bn.plot_explanation(model, eva, top=8)
 
 # %% [markdown]
-# The *odds* of a class are its probability divided by that of the other class. Their logarithm, the *log odds*, is a sum: it
-# starts from the class proportions, each value adds its bar (+0.69 doubles the odds, −0.69 halves them), and the total is
-# exactly the log odds of the predicted probability. What a record leaves out is *unknown* and adds nothing. `None` or NaN is
-# *missing*, as in some training rows, and counts as much as it did there:
+# The *odds* of a class are its probability divided by that of the other class. Their logarithm, the *log odds*, is a sum: the
+# bar *start* depends on the class proportions and on which features are unknown, each value adds its bar (+0.69 doubles the
+# odds, −0.69 halves them), and the total is exactly the log odds of the predicted probability. What a record leaves out is
+# *unknown*, and no evidence. `None` or NaN is *missing*, as in some training rows, and counts as much as it did there:
 
 # %%
 for visits in ({}, {"visits": None}):

@@ -65,6 +65,7 @@ def tables_that_gain(
     tables: Sequence[Cells],
     rows: Positions,
     left_out: Array,
+    shares: tuple[Any, Array],
     classes: Positions,
     weights: Array,
     cases: Positions | None,
@@ -78,15 +79,18 @@ def tables_that_gain(
     its effect is r ln (O + s) / (E + s): the mean of a gamma-Poisson model, to
     a power r. With r below 0, a class that was seen becomes less probable, as
     where each person has one row per class. A row has the effect of the others
-    in its cell, without its own case; p is that of no other table, because that
-    of the others would tell the class of the row. In turn, the table and shape
-    (s, r) with the largest mean gain are added, if the gain divided by its
-    standard error is above √(2 ln m), about the largest of m normal numbers, for
-    as many tables and shapes as are possible.
+    in its cell, without its own case; p is that of no other table, and without
+    what the fit adds to it for the row, because both would tell the class of
+    the row. In turn, the table and shape (s, r) with the largest mean gain are
+    added, if the gain divided by its standard error is above √(2 ln m), about
+    the largest of m normal numbers, for as many tables and shapes as are
+    possible.
 
     Example: of a cell with the classes a, a, and of two classes with p = .5 each,
     s = .1 and r = 1, the effects are ln (2.1 / 1.1) = .65 and ln (.1 / 1.1) = −2.4.
     """
+    from scipy.sparse import csr_array  # slow to import
+
     marks, p = np.zeros(left_out.shape), np.maximum(softmax(left_out, axis=1), 1e-300)
     own_class = np.arange(len(rows)), classes
     marks[own_class] = 1
@@ -116,6 +120,18 @@ def tables_that_gain(
     kept = np.argsort(-np.round(first, 9), kind="stable")[:_KEPT]
     left, added, cells_left = [left[k] for k in kept.tolist()], list[Cells](), _MOST_CELLS
     of_others, now = {id(table): others(table) for table in left}, p
+    corrected = set[int]()
+
+    def absorbed(table: Cells) -> Array:
+        """Return the residual of each row that the fit adds to the others in its cell."""
+        vectors, curvatures = shares
+        of_rows: Any = csr_array(
+            (weights * curvatures, (table.cells, own_class[0])), (table.size, len(rows))
+        )
+        sums: Any = (of_rows @ vectors)[table.cells]
+        sums -= (np.minimum(weights, 1.0) * curvatures)[:, None] * vectors
+        return np.asarray(np.einsum("ij,ij->i", sums, vectors)[:, None] * (marks - p))
+
     while left and len(added) < _MOST_TABLES:
         tried = [
             (*gain(now, of_others[id(table)], shape), table, shape)
@@ -125,6 +141,10 @@ def tables_that_gain(
         mean, error, best, shape = max(tried, key=lambda one: one[0])
         if mean < max(_LEAST_GAIN, clear * error):
             break
+        if id(best) not in corrected:
+            corrected.add(id(best))
+            of_others[id(best)][1] = np.maximum(of_others[id(best)][1] - absorbed(best), 0.0)
+            continue
         sums = [_sums(best, x, weights) for x in (marks, p)]
         ratios = (sums[0] + shape[0]) / (sums[1] + shape[0])
         added.append(best._replace(effects=shape[1] * np.log(ratios)))

@@ -379,8 +379,14 @@ class Regression:
 
         return solve
 
-    def left_out_scores(self, weights: Array, rows: Positions) -> Array:
+    def left_out_scores(
+        self, weights: Array, power: float, rows: Positions
+    ) -> tuple[Array, tuple[Any, Array]]:
         """Return the scores of some rows, each without the row, by one step of Newton.
+
+        The weights were multiplied by a power, and so are their changes. Also
+        return z and d of the rows, of which d_j z_i · z_j is the share of the
+        residual of row i that the fit adds to the posterior of row j.
 
         With the leverage h = xᵀ (Xᵀ D X + Λ)⁻¹ x and the curvature d of a row,
         the mean over classes, its scores change by (p − y) h / (1 − d h). With
@@ -399,18 +405,20 @@ class Regression:
         system = lower.T @ (of_base[:, None] * lower)
         system[np.diag_indices(len(system))] += 1
         inner = lower @ np.linalg.cholesky(system)  # K + K D K = inner innerᵀ
-        leverages = np.empty(len(rows))
+        vectors = np.empty((len(rows), len(inner)), dtype=np.float32)
         for block in slices(len(rows), most=1000):
             k = self._of_base.kernel([term.at(rows[block]) for term in self._scaled[0]])
-            z = solve_triangular(inner, k, lower=True, check_finite=False)
-            leverages[block] = (z**2).sum(axis=0)
+            vectors[block] = solve_triangular(inner, k, lower=True, check_finite=False).T
+        vectors *= np.float32(power**0.5)
+        leverages = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
         of_rows = posteriors[rows]
         one = np.minimum(self.weights, 1.0) / np.maximum(self.weights, 1e-300)
         bends = (d * one)[rows] * leverages
         change = np.minimum(self.weights, 1.0)[rows] * leverages / np.maximum(1 - bends, 0.05)
         residuals = of_rows.copy()
         residuals[np.arange(len(rows)), self.classes[rows]] -= 1
-        return np.asarray(np.log(np.maximum(of_rows, 1e-300)) + residuals * change[:, None])
+        scores: Array = np.log(np.maximum(of_rows, 1e-300)) + residuals * change[:, None]
+        return scores, (vectors, (d * one)[rows])
 
 
 def _inverse_curvature_times(

@@ -81,7 +81,9 @@ def plot_explanation(
     x = check_model(x)
     explanation = explain_row(x, row, target, against, unseen, interactions)
     known = {
-        v: value for v, value in explanation.row_values.items() if v not in explanation.unknown
+        v: value
+        for v, value in explanation.row_values.items()
+        if explanation.unknown.isdisjoint((v, *v) if isinstance(v, tuple) else (v,))
     }
     bars = [(value_in_words(v, value), explanation.log_odds[v]) for v, value in known.items()]
     bars[0] = "start" if x.no_joint else f"prior of {explanation.target}", bars[0][1]
