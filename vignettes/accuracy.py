@@ -40,7 +40,17 @@
 # %%
 import numpy as np
 import pandas as pd
-from bnclassify import (bnc, cv, effects, explain, load_car, plot_effect, plot_importance, predict, stratified_folds,)
+from bnclassify import (
+    bnc,
+    cv,
+    effects,
+    explain,
+    load_car,
+    plot_effect,
+    plot_importance,
+    predict,
+    stratified_folds,
+)
 
 try:
     from sklearn.datasets import load_breast_cancer

@@ -14,7 +14,24 @@ from io import StringIO
 
 import numpy as np
 import pandas as pd
-from bnclassify import (bnc, counterfactual, cv, cv_predict, drift, effects, explain, monotonize, plot_calibration, plot_effect, plot_explanation, plot_importance, predict, scorecard, summary, to_sql,)
+from bnclassify import (
+    bnc,
+    counterfactual,
+    cv,
+    cv_predict,
+    drift,
+    effects,
+    explain,
+    monotonize,
+    plot_calibration,
+    plot_effect,
+    plot_explanation,
+    plot_importance,
+    predict,
+    scorecard,
+    summary,
+    to_sql,
+)
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Make the raw file"}
 rng = np.random.default_rng(7)

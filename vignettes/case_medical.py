@@ -13,7 +13,26 @@
 from io import StringIO
 
 import pandas as pd
-from bnclassify import (bnc, calibration, cv, cv_predict, explain, load_pima, monotonize, plot_calibration, plot_effect, plot_importance, plot_nomogram, predict, save, scorecard, stratified_folds, summary, value_of_information, write_page,)
+from bnclassify import (
+    bnc,
+    calibration,
+    cv,
+    cv_predict,
+    explain,
+    load_pima,
+    monotonize,
+    plot_calibration,
+    plot_effect,
+    plot_importance,
+    plot_nomogram,
+    predict,
+    save,
+    scorecard,
+    stratified_folds,
+    summary,
+    value_of_information,
+    write_page,
+)
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Make the raw file"}
 raw = load_pima().astype({"diabetes": str}).fillna(0)

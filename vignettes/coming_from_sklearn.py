@@ -9,7 +9,16 @@
 # ```
 
 # %%
-from bnclassify import explain, load_car, load_voting, lp, modelstring, nb, plot, predict
+from bnclassify import (
+    explain,
+    load_car,
+    load_voting,
+    lp,
+    modelstring,
+    nb,
+    plot,
+    predict,
+)
 from bnclassify.sklearn import BNCClassifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer

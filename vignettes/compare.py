@@ -11,7 +11,17 @@
 
 # %%
 import pandas as pd
-from bnclassify import (bnc, compare, compare_ranks, cv, load_car, load_pima, load_voting, plot_cv, plot_ranks,)
+from bnclassify import (
+    bnc,
+    compare,
+    compare_ranks,
+    cv,
+    load_car,
+    load_pima,
+    load_voting,
+    plot_cv,
+    plot_ranks,
+)
 
 try:
     from bnclassify.sklearn import BNCClassifier

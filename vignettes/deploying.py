@@ -16,7 +16,28 @@ from io import BytesIO
 from pathlib import Path
 
 import pandas as pd
-from bnclassify import (bnc, drift, effects, explain, from_effects, load, load_car, load_pima, lp, modelstring, monotonize, predict, read_bif, save, scorecard, summary, tan_cl, to_sql, write_bif, write_page,)
+from bnclassify import (
+    bnc,
+    drift,
+    effects,
+    explain,
+    from_effects,
+    load,
+    load_car,
+    load_pima,
+    lp,
+    modelstring,
+    monotonize,
+    predict,
+    read_bif,
+    save,
+    scorecard,
+    summary,
+    tan_cl,
+    to_sql,
+    write_bif,
+    write_page,
+)
 
 # %% [markdown]
 # ## Save and load

@@ -18,7 +18,23 @@
 # %%
 import numpy as np
 import pandas as pd
-from bnclassify import (aode, bnc, bsej, cpt, explain, hc, kdb_mi, load_car, load_pima, members, nb, params, plot, predict, tan_cl,)
+from bnclassify import (
+    aode,
+    bnc,
+    bsej,
+    cpt,
+    explain,
+    hc,
+    kdb_mi,
+    load_car,
+    load_pima,
+    members,
+    nb,
+    params,
+    plot,
+    predict,
+    tan_cl,
+)
 
 women = load_pima().dropna(subset="glucose")
 known = pd.DataFrame(

@@ -10,7 +10,24 @@
 # %%
 import numpy as np
 import pandas as pd
-from bnclassify import (anb, aode, bnc, cpt, cv, em_objectives, hc, load_voting, loglik, lp, nb, params, predict, search_steps, tan_cl, value_of_information,)
+from bnclassify import (
+    anb,
+    aode,
+    bnc,
+    cpt,
+    cv,
+    em_objectives,
+    hc,
+    load_voting,
+    loglik,
+    lp,
+    nb,
+    params,
+    predict,
+    search_steps,
+    tan_cl,
+    value_of_information,
+)
 
 voting = load_voting()
 print(f"{voting.isna().any(axis=1).sum()} of {len(voting)} rows are incomplete")

@@ -10,7 +10,20 @@
 
 # %%
 import numpy as np
-from bnclassify import (bnc, counterfactual, explain, families, load_voting, lp, plot, plot_effect, plot_explanation, plot_importance, predict, tan_cl,)
+from bnclassify import (
+    bnc,
+    counterfactual,
+    explain,
+    families,
+    load_voting,
+    lp,
+    plot,
+    plot_effect,
+    plot_explanation,
+    plot_importance,
+    predict,
+    tan_cl,
+)
 
 voting = load_voting()
 model = bnc(

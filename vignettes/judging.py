@@ -13,7 +13,22 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from bnclassify import (accuracy, bnc, calibration, confusion, cv, cv_predict, discretize, load_car, load_voting, plot_calibration, plot_confusion, plot_cv, predict, stratified_folds,)
+from bnclassify import (
+    accuracy,
+    bnc,
+    calibration,
+    confusion,
+    cv,
+    cv_predict,
+    discretize,
+    load_car,
+    load_voting,
+    plot_calibration,
+    plot_confusion,
+    plot_cv,
+    predict,
+    stratified_folds,
+)
 from scipy.stats import entropy
 
 # %% [markdown]

@@ -9,7 +9,29 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from bnclassify import (AIC, BIC, anb, class_var, cloglik, cmi, concentrations, families, feature_families, features, load_car, load_voting, loglik, lp, nb, network_score, nparams, params, predict, tan_cl, values,)
+from bnclassify import (
+    AIC,
+    BIC,
+    anb,
+    class_var,
+    cloglik,
+    cmi,
+    concentrations,
+    families,
+    feature_families,
+    features,
+    load_car,
+    load_voting,
+    loglik,
+    lp,
+    nb,
+    network_score,
+    nparams,
+    params,
+    predict,
+    tan_cl,
+    values,
+)
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, logsumexp
 

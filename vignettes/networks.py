@@ -14,7 +14,38 @@ import math
 
 import numpy as np
 import pandas as pd
-from bnclassify import (ban, chisq_dn, chow_liu, cloglik, cpt, cv, d_separated, families, from_tables, hc, impute, kdb_mi, lca, load_car, load_voting, loglik, lp, markov_blanket, modelstring, nb, network_score, plot, predict, query, sample, search_steps, stratified_folds, tan_cl, update, with_table,)
+from bnclassify import (
+    ban,
+    chisq_dn,
+    chow_liu,
+    cloglik,
+    cpt,
+    cv,
+    d_separated,
+    families,
+    from_tables,
+    hc,
+    impute,
+    kdb_mi,
+    lca,
+    load_car,
+    load_voting,
+    loglik,
+    lp,
+    markov_blanket,
+    modelstring,
+    nb,
+    network_score,
+    plot,
+    predict,
+    query,
+    sample,
+    search_steps,
+    stratified_folds,
+    tan_cl,
+    update,
+    with_table,
+)
 
 # %% [markdown]
 # `car` grades 1,728 cars. `votes` contains 232 members of the US House of Representatives and their party.

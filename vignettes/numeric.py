@@ -18,7 +18,19 @@ from io import StringIO
 
 import numpy as np
 import pandas as pd
-from bnclassify import (accuracy, bnc, cpt, cv, discretize, explain, plot_cpt, plot_explanation, predict, preparation, stratified_folds,)
+from bnclassify import (
+    accuracy,
+    bnc,
+    cpt,
+    cv,
+    discretize,
+    explain,
+    plot_cpt,
+    plot_explanation,
+    predict,
+    preparation,
+    stratified_folds,
+)
 
 try:
     from sklearn.datasets import load_wine

@@ -48,7 +48,24 @@
 
 # %%
 import pandas as pd
-from bnclassify import (bnc, cmi, cpt, cv, feature_weights, kdb, learn_blanket, load_car, load_voting, manb_arc_posterior, members, modelstring, plot, search_steps, stratified_folds, tan_cl,)
+from bnclassify import (
+    bnc,
+    cmi,
+    cpt,
+    cv,
+    feature_weights,
+    kdb,
+    learn_blanket,
+    load_car,
+    load_voting,
+    manb_arc_posterior,
+    members,
+    modelstring,
+    plot,
+    search_steps,
+    stratified_folds,
+    tan_cl,
+)
 
 # %% [markdown]
 # `car` grades 1,728 cars by price, doors, seats, boot and safety; these features interact. `votes` contains 232 members of the

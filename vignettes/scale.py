@@ -16,7 +16,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pandas as pd
-from bnclassify import (BIC, bnc, cv, encode, families, load_car, loglik, lp, params, pool, predict, tan_cl, to_sql, update, values,)
+from bnclassify import (
+    BIC,
+    bnc,
+    cv,
+    encode,
+    families,
+    load_car,
+    loglik,
+    lp,
+    params,
+    pool,
+    predict,
+    tan_cl,
+    to_sql,
+    update,
+    values,
+)
 
 try:
     import polars as pl

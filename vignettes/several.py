@@ -11,7 +11,23 @@
 # %%
 import numpy as np
 import pandas as pd
-from bnclassify import (bnc, chain, cv, cv_predict, exact_match, explain, families, hamming, load_solar_flare, load_voting, lp, maode, mbc, plot, predict,)
+from bnclassify import (
+    bnc,
+    chain,
+    cv,
+    cv_predict,
+    exact_match,
+    explain,
+    families,
+    hamming,
+    load_solar_flare,
+    load_voting,
+    lp,
+    maode,
+    mbc,
+    plot,
+    predict,
+)
 
 # %% [markdown]
 # ## One network

@@ -10,7 +10,24 @@
 
 # %%
 import pandas as pd
-from bnclassify import (arc_strength, averaged_network, cpt, hc, load_car, load_voting, lp, narcs, nb, plot, plot_cpt, plot_strength, predict, query, shd, tan_cl,)
+from bnclassify import (
+    arc_strength,
+    averaged_network,
+    cpt,
+    hc,
+    load_car,
+    load_voting,
+    lp,
+    narcs,
+    nb,
+    plot,
+    plot_cpt,
+    plot_strength,
+    predict,
+    query,
+    shd,
+    tan_cl,
+)
 
 # %% [markdown]
 # ## Arcs
