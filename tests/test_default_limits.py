@@ -153,3 +153,15 @@ def test_steps_of_a_number_have_effects_of_groups() -> None:
     frame = pd.DataFrame({"x": x, "y": np.where(np.floor(x * 20) % 2 == 0, "a", "b")})
     model = bn.bnc(class_var="y", dataset=frame.iloc[:1000])
     assert (bn.predict(model, frame.iloc[1000:]) == frame["y"].iloc[1000:]).mean() > 0.85
+
+
+@pytest.mark.slow
+def test_names_of_many_classes_do_not_matter() -> None:
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 12, 360)
+    frame = pd.DataFrame(rng.normal(size=(12, 2))[classes] + 0.5 * rng.normal(size=(360, 2))).add_prefix("x")
+    names = np.array([f"c{i:02}" for i in range(12)])
+    expected = posteriors(frame.assign(y=names[classes]), frame)
+    others = names[rng.permutation(12)]
+    found = posteriors(frame.assign(y=others[classes]), frame)
+    np.testing.assert_allclose(found[others], expected[names], atol=1e-6)

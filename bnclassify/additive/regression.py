@@ -187,7 +187,7 @@ class Regression:
                 past.append((step, bend, float((step * bend).sum())))
             slope = new_slope
             if turn in (0, 4, 10):
-                precondition = self._preconditioner(posteriors.T)
+                precondition = self._preconditioner(posteriors.T, by_class=turn > 0)
             direction = -_inverse_curvature_times(slope, past, precondition)
             gain = -float((slope * direction).sum())
             if gain < tolerance:
@@ -347,34 +347,45 @@ class Regression:
             total[rows] += sum_of_products(kernels, variances)
         return total
 
-    def _preconditioner(self, posteriors: Array) -> Callable[[Array], Array]:
+    def _mean_curvatures(self, posteriors: Array) -> Array:
+        """Return the curvature of rows along a difference of two scores, the mean over classes."""
+        d = (1 - (posteriors**2).sum(axis=1)) / (posteriors.shape[1] - 1)
+        return np.asarray(np.maximum(d, _LEAST_CURVATURE) * self.weights)
+
+    def _preconditioner(self, posteriors: Array, by_class: bool = True) -> Callable[[Array], Array]:
         """Return a function that solves (Xᵀ D X + Λ) z = r, with a curvature D for each class.
 
         X has the rows of the base whose curvature is largest, scaled, and D
         their share of the curvature of all rows: z = Λ⁻¹ (r − Xᵀ (D⁻¹ + X Λ⁻¹
-        Xᵀ)⁻¹ X Λ⁻¹ r). Two classes have equal curvatures: their contrast has one.
+        Xᵀ)⁻¹ X Λ⁻¹ r). Two classes have equal curvatures; ``by_class`` is False
+        at the start, where those of each class are the same in all rows.
         """
         from scipy.linalg.lapack import dpotrf, dpotrs  # slow to import
 
-        n = posteriors.shape[1]
-        contrasts = self.class_contrasts if n > 2 else np.ones((1, 1))
-        most, scales, factors = int(len(self.base) * (2 / n) ** 0.5), self._scaled[1], list[Any]()
-        for p in posteriors.T[: len(contrasts)]:
-            d = np.maximum(n / (n - 1) * p * (1 - p), _LEAST_CURVATURE / n) * self.weights
-            rows = np.argsort(-np.round(d[self.base] / d.max(), 9), kind="stable")[:most]
+        n, scales, factors = posteriors.shape[1], self._scaled[1], list[Any]()
+        if n > 2 and by_class:
+            contrasts, most = self.class_contrasts, int(len(self.base) * (2 / n) ** 0.5)
+            curvatures = n / (n - 1) * posteriors * (1 - posteriors)
+            curvatures = np.maximum(curvatures, _LEAST_CURVATURE / n) * self.weights[:, None]
+        else:
+            contrasts, most = np.eye(n - 1), len(self.base)
+            curvatures = self._mean_curvatures(posteriors)[:, None]
+        for d in curvatures.T:
+            sizes = np.round(d[self.base] / d.max(), 9)
+            rows = np.flatnonzero(sizes >= np.sort(sizes)[-most])
             own = d[self.base[rows]]
             root = np.sqrt(own * (self._share_of_base * float(d.sum()) / float(own.sum())))[:, None]
             system = root * self._kernel[np.ix_(rows, rows)] * root.T
             system[np.diag_indices(len(rows))] += 1
-            factors.append((rows, root, dpotrf(system, lower=1, overwrite_a=1)[0]))
+            factors.append((rows[:, None], root, dpotrf(system, lower=1, overwrite_a=1)[0]))
 
         def solve(r: Array) -> Array:
             found = scales * r / self._precisions
             changes = self._of_base.changes(found) @ contrasts.T
-            inner = np.zeros(changes.shape)
+            inner, columns = np.zeros(changes.shape), np.arange(changes.shape[1])
             for c, (rows, root, factor) in enumerate(factors):
-                right = root * changes[rows, c, None]
-                inner[rows, c] = (root * dpotrs(factor, right, lower=1)[0]).ravel()
+                at = rows, columns if len(factors) == 1 else columns[c : c + 1]
+                inner[at] = root * dpotrs(factor, root * changes[at], lower=1)[0]
             return scales * (found - self._of_base.slopes(inner @ contrasts) / self._precisions)
 
         return solve
@@ -396,8 +407,7 @@ class Regression:
         from scipy.linalg import solve_triangular  # slow to import
 
         posteriors = np.exp(self.scores(weights))
-        d = (1 - (posteriors**2).sum(axis=1)) / (posteriors.shape[1] - 1)
-        d = np.maximum(d, _LEAST_CURVATURE) * self.weights
+        d = self._mean_curvatures(posteriors)
         of_base = d[self.base] * (self._share_of_base * float(d.sum()) / float(d[self.base].sum()))
         kernel = self._kernel.copy()
         kernel[np.diag_indices(len(kernel))] += 1e-6 * kernel.trace() / len(kernel)
