@@ -450,7 +450,7 @@ def test_the_remedies_for_the_default_model_work() -> None:
     wide = bn.bnc("kdb_mi", "y", frame, dag_args={"kdbk": 4}, discretize="averaged")
     with pytest.raises(ValueError, match="discretize='mdlp', or fewer parents"):
         bn.to_sql(wide, table="t")
-    assert len(bn.to_sql(bn.bnc(class_var="y", dataset=frame), table="t")) < 330_000
+    assert len(bn.to_sql(bn.bnc(class_var="y", dataset=frame), table="t")) < 300_000
     single = bn.bnc("kdb_mi", "y", frame, discretize="mdlp", dag_args={"kdbk": 4})
     for remedy in (single, bn.bnc(class_var="y", dataset=frame, pairs=0)):
         assert len(bn.to_sql(remedy, table="t")) < 100_000

@@ -39,6 +39,7 @@ from .variances import Variances, choose_variances
 
 _MOST_PAIRS = 128
 _CELLS, _NUMBERS = 2**14, 2**15  # maximum numbers of cells of all pairs, and of cells × classes
+_MOST_TIMES = 3  # more numbers than these for 3,000 rows or more, as many as SQL can have
 _WEIGHTS = 2**20  # maximum number of products of contrasts of all pairs, times classes
 _BASE = 1000  # number of rows by which curvatures are approximated
 _RANKED_ROWS, _TABLE_ROWS = 2**16, 2**14  # rows by which pairs, and tables of cells, are chosen
@@ -181,8 +182,10 @@ def _terms(
     sides, cached = dict[Pair, list[_Side]](), dict[tuple[int, int, int], _Side]()
     sizes = [[len(f.mass) - 1, f.contrasts.shape[1]] for f in rows.features]
     # With few rows, a finer grid has cells without rows.
-    cells = min(max(_CELLS / 2, len(chosen) * float(rows.weights.sum())), _CELLS)
-    limits = min(cells, _NUMBERS / len(rows.labels)), _WEIGHTS / len(rows.labels)
+    n, n_classes = float(rows.weights.sum()), len(rows.labels)
+    cells = min(max(_CELLS / 2, len(chosen) * n), _CELLS)
+    numbers = _NUMBERS * float(np.clip(n / 1000, 1, _MOST_TIMES))
+    limits = min(cells, numbers / n_classes), _WEIGHTS / n_classes
     most = [_most_each([sizes[i][k] * sizes[j][k] for i, j in chosen], limits[k]) for k in range(2)]
     factors = variances.factors_of_pairs(chosen) if chosen else np.zeros(0)
     for pair, factor in zip(chosen, factors.tolist(), strict=True):

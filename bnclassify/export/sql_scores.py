@@ -328,15 +328,21 @@ def _cut_from_text(codes: Sequence[str], values: Array) -> str:
     """Return the look-up of values as above, of which each is a part of a text.
 
     Example: of the values [[.5, 1], [-2, 0]], the one at the codes (i, j) has 2
-    characters of ' .5 1-2 0' from the position 1 + 2 (2i + j).
+    characters of ' .5 1-2 0' from the position 1 + 2 (2i + j). If all values for
+    NULL are 0, they are not in the text.
     """
+    default = ""
+    if not any(np.moveaxis(values, axis, 0)[-1].any() for axis in range(values.ndim)):
+        values, default = values[(slice(-1),) * values.ndim], ZERO
     entries = list(map(sql_entry, values.ravel().tolist()))
-    width = max(map(len, entries))
+    width = max(map(len, entries), default=1)
     at = "0"
     for code, size in zip(codes, values.shape, strict=True):
-        at = f"({at})*{size}+COALESCE({code},{size - 1})".removeprefix(f"(0)*{size}+")
+        known = code if default else f"COALESCE({code},{size - 1})"
+        at = f"({at})*{size}+{known}".removeprefix(f"(0)*{size}+")
     text = "".join([entry.rjust(width) for entry in entries])
-    return f"CAST(SUBSTR('{text}',1+{width}*({at}),{width}) AS DOUBLE PRECISION)"
+    cut = f"CAST(SUBSTR('{text}',1+{width}*({at}),{width}) AS DOUBLE PRECISION)"
+    return f"COALESCE({cut},{default})" if default else cut
 
 
 def _factor_on_scope(factor: Factor, scope: tuple[int, ...]) -> Cells:
