@@ -14,8 +14,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 import bnclassify as bn
-from bnclassify import frames as encode
-from bnclassify.frames import prepare_training_data, prepare_training_rows
+from bnclassify.frames import encode, prepare_training_data, prepare_training_rows
 from bnclassify.networks import awnb as trees
 from bnclassify.networks import weighting as wanbia
 from bnclassify.networks.awnb import depth_weights

@@ -44,7 +44,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # | `wanbia=True` | available cases for naive Bayes, an error for other structures | marginalized over | yes | yes | yes |
 # | the default of `bnc` and `BNCClassifier` | an effect of "(missing)" | the effect of "(missing)"; what is unknown is estimated from the rest | no | yes | no |
 # | `held_out="weights"` | available cases | weighted average with a model that marginalizes | no | yes | no |
-# | `held_out="power"`, `subsumption=30` | available cases | marginalized over; implied values too | no | yes | no |
+# | `held_out="power"`, `subsumption=30` | available cases | marginalized over (`subsumption`: implied values too) | no | yes | no |
 # | `discretize="averaged"`, `ande` | available cases | ignored | no | yes | no |
 # | dependency networks, `chisq_dn` | available cases | marginalized over | no | yes | yes, by Gibbs sampling |
 # | `mbc`, `maode` | available cases | marginalized over | yes | yes | no |
