@@ -517,7 +517,8 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # levels, those that occur once are one. The contrasts of a type and feature are divided by the root of the sum of their
 # variances. A missing value has 0 in all of them and, with a share m of missing values, one more smooth contrast: 1 − m, and −m
 # for other values. The contrasts of a pair are the products of those of both sides, whose variances sum to 1 on each side. The
-# cells of all pairs are at most 16,384, so groups are coarser if there are more.
+# cells of all pairs are at most 16,384, and times the number of classes at most 32,768 for 1,000 rows and 98,304 for 3,000, so
+# groups are coarser if there are more.
 #
 # **Variances.** τ is a variance of a type (line, smooth, pair) times a factor of the feature or pair. To choose them, 400 rows
 # at equal distances, in an order that depends on their contents only, are divided into five folds. Of each fold, the likelihood
@@ -547,7 +548,8 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 #
 # in addition, with $O_c$ the number of rows of class c in the cell and $E_c$ the sum of their probabilities $P(c \mid x)$ by
 # the weights of all other rows. With r = 1, this is the ratio of a gamma-Poisson model. All s of 0.03, 0.1, …, 30 and r of 1,
-# ½, −½ and −1 are tried, by the likelihood of rows whose own case is left out of O and E. The best table is added, and so on up
+# ½, −½ and −1 are tried, by the likelihood of rows that are left out of O, of E and of the weights behind E, with their
+# case. The best table is added, and so on up
 # to twelve, while the mean gain is at least 0.001 nats and $\sqrt{2 \ln m}$ of its standard errors, about the largest of m
 # normal numbers, with m = 14 p (p + 1) for p features. With r < 0, a class that was seen becomes less probable, as if each
 # person had one row of each class.
