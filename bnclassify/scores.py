@@ -307,7 +307,7 @@ def mean_pairwise_variance(covariances: Array) -> Array:
     return np.asarray(np.maximum(2 / q * (trace - covariances.sum(axis=(-2, -1)) / (q + 1)), 0.0))
 
 
-# Formulas of the scores of the classes: a fitted model is its formula, which `evaluate` evaluates.
+# Formulas of the scores of the classes: a fitted model is its formula, see `scores_at`.
 #
 # A row is one code per feature, -1 if it is missing, and the numbers of some
 # features, NaN if missing. The value of a formula is one score per class. The
@@ -667,7 +667,7 @@ def pad_for_missing(logs: Array, value: float = 0.0) -> Array:
 #
 # `predict`, `explain`, `counterfactual`, `value_of_information` and `query`
 # evaluate the formula of a model by these functions. `to_sql` and `write_page`
-# write the same formula, so this module is also their specification.
+# write the same formula, so this section is also their specification.
 #
 # - `scores_at` returns the scores of rows. A value can be *missing*, or
 #   *unknown*, which is not evidence. A sum that marginalizes does so for both. In
