@@ -16,12 +16,12 @@ from dataclasses import replace
 from functools import partial
 from math import prod
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from .classifiers import Drawn, PseudoCounts
+from .classifiers import BNC, Drawn, Graph, Network, PseudoCounts
 from .dataset import (
     Columns,
     Countable,
@@ -50,10 +50,6 @@ from .tools import graphs, special
 from .tools.arrays import Array, Mask
 from .tools.checks import OneOf, Optional, Real, Whole, is_among, must_be, options_sentence
 from .tools.messages import Function, listed, shown, with_shared_text
-
-if TYPE_CHECKING:
-    from .classifiers import BNC, Graph, Network
-    from .model import Model
 
 # Arguments of functions: a model that is checked, and data that are encoded by its levels.
 

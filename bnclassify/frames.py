@@ -34,6 +34,7 @@ from .dataset import (
     ArrayLike,
     Columns,
     Countable,
+    Data,
     Dataset,
     Known,
     Opened,
@@ -911,9 +912,6 @@ def _how_to_convert(data: object) -> str:
 
 
 # Encoding of data once for many calls: weights, cases and a level for missing values.
-
-
-Data = TypeVar("Data", bound=Dataset)
 
 
 @overload

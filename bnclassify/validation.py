@@ -30,6 +30,7 @@ from .accessors import (
 )
 from .dataset import (
     Columns,
+    Data,
     Dataset,
     Opened,
     OpenedData,
@@ -89,9 +90,6 @@ from .tools.parallel import run_tasks, using_jobs
 # Folds of rows, and units of their weights.
 
 
-D = TypeVar("D", bound=Dataset)
-
-
 @dataclass(frozen=True, eq=False)
 class RowFold:
     """A fold: tested rows, tested ``units`` of weights, and rows to learn from if not the rest."""
@@ -100,7 +98,7 @@ class RowFold:
     units: Array | None = None
     learned: Positions | None = None
 
-    def split(self, data: D) -> tuple[D, D]:
+    def split(self, data: Data) -> tuple[Data, Data]:
         test = data.take_rows(self.rows)
         if self.learned is not None:
             return data.take_rows(self.learned), test

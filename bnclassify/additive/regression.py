@@ -20,11 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tools.arrays import Array, Codes, Positions, log_normalize, slices
+from ..tools.arrays import BLOCK_ROWS, Array, Codes, Positions, log_normalize, slices
 from ..tools.immutable import cached_property
 from .variances import posteriors_of, sum_of_products
 
-_ROWS = 2**13  # rows whose cells are looked up at once
 _LEAST_CURVATURE = 1e-4
 _PRECISION_OF_CONSTANT = 0.01
 _MEMORY = 20  # steps that L-BFGS remembers
@@ -131,8 +130,8 @@ class Regression:
         from scipy.sparse import csr_array  # slow to import
 
         n_terms, starts, blocks = len(self.terms), self._cell_ends, list[tuple[slice, Any]]()
-        ones = np.ones(min(len(self.classes), _ROWS) * n_terms)  # the same in all blocks
-        for rows in slices(len(self.classes), most=_ROWS):
+        ones = np.ones(min(len(self.classes), BLOCK_ROWS) * n_terms)  # the same in all blocks
+        for rows in slices(len(self.classes), most=BLOCK_ROWS):
             n = len(self.classes[rows])
             cells = np.empty((n, n_terms), dtype=np.int32)
             for k, term in enumerate(self.terms):
