@@ -769,15 +769,10 @@ def scopes_and_term_values(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features it depends on, and its values."""
     for term in x.terms:
         assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
-        values = term.entries_of_rows(rows.codes)
-        yield term.owner, term.scope, _zeros_if_unknown(term.owner, values, rows)
-
-
-def _zeros_if_unknown(owner: int, values: Array, rows: Rows) -> Array:
-    """Return the values of a term, 0 in the rows in which its owner is unknown."""
-    if rows.unknown is None or owner < 0 or not rows.unknown[owner].any():
-        return values
-    return np.where(rows.unknown[owner][:, None], 0.0, values)
+        owner, values = term.owner, term.entries_of_rows(rows.codes)
+        if rows.unknown is not None and owner >= 0 and rows.unknown[owner].any():
+            values = np.where(rows.unknown[owner][:, None], 0.0, values)
+        yield owner, term.scope, values
 
 
 def numbers_of_feature(feature: int, rows: Rows) -> Array:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -247,8 +246,10 @@ class Regression:
         precondition, shape = self._preconditioner(posteriors), weights.shape
 
         def operator(function: Callable[[Array], Array]) -> Any:
-            flat = partial(_on_matrices, function, shape)
-            return LinearOperator((weights.size, weights.size), matvec=flat, dtype=np.float64)
+            def on_vector(flat: Array) -> Array:
+                return function(flat.reshape(shape)).ravel()
+
+            return LinearOperator((weights.size, weights.size), matvec=on_vector, dtype=np.float64)
 
         curvature = operator(lambda direction: self._curvature_times(posteriors, direction))
         drawn = list[Array]()
@@ -444,7 +445,3 @@ def _inverse_curvature_times(
     for (step, bend, product), share in zip(past, reversed(shares), strict=True):
         found = found + (share - float((bend * found).sum()) / product) * step
     return found
-
-
-def _on_matrices(function: Callable[[Array], Array], shape: tuple[int, ...], flat: Array) -> Array:
-    return function(flat.reshape(shape)).ravel()
