@@ -362,7 +362,7 @@ def drawn_or_given_folds(
     position = np.cumsum(known) - 1
     given: Any = list(folds) if isinstance(folds, Iterator) else folds
     tests: Sequence[tuple[Positions, Positions | None]]
-    if pairs and _is_list_of_pairs(given):
+    if pairs and isinstance(given, list | tuple) and given and all(map(_is_pair_of_arrays, given)):
         tests = _tested_and_learned_rows(given, len(known))
     else:
         rows_tested = rows_tested_by_folds(given, len(known), data.with_unlabeled_rows.index)
@@ -427,12 +427,6 @@ def check_number_of_folds(k: object, rows: int) -> None:
     """Raise unless ``k`` is a whole number of folds between 2 and the number of rows."""
     if Whole(least=2).check("k", k) > rows:
         raise ValueError(f"k must be at most the number of rows, which is {rows}; got {shown(k)}.")
-
-
-def _is_list_of_pairs(folds: object) -> bool:
-    if not isinstance(folds, list | tuple) or not len(folds):
-        return False
-    return all(map(_is_pair_of_arrays, folds))
 
 
 def _is_pair_of_arrays(fold: object) -> bool:
@@ -767,7 +761,6 @@ def _read_numbers_for_models(
     sets = [columns_for_refits(some, dag=dag) for some in (models, others)]
     needed, coded = [set(names) if some is None else some for some in sets]
     target = next(iter(models.values())).class_var
-    check_columns({target, *needed}, names, "dataset")
     return dataset.encode_raw(target, needed | {target}, coded)
 
 
@@ -808,16 +801,16 @@ def training_data_of_models(
 
     If ``warns``, dropped rows cause a warning.
     """
-    dataset = dataset.check_in_memory("dataset")
-    opened = dataset
-    if not isinstance(dataset, Dataset):
-        opened = _read_numbers_for_models(models, dataset, names, dag)
-    elif dag and warns and any(m.discretizer and m.discretizer.columns for m in models.values()):
-        check_can_discretize(dataset)
+    opened = dataset.check_in_memory("dataset")
+    cut = any(m.discretizer and m.discretizer.columns for m in models.values())
+    if isinstance(opened, Dataset) and dag and warns and cut:
+        check_can_discretize(opened)
     targets = next(iter(models.values())).targets
     needed = columns_for_refits(models, dag=dag)
     check_columns({*targets, *(needed or ())}, names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
+    if not isinstance(opened, Dataset):
+        opened = _read_numbers_for_models(models, opened, names, dag)
     kept: set[Hashable] = set()
     if not isinstance(opened, Dataset):
         kept = {name for model in models.values() for name in model.densities}
