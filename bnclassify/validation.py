@@ -87,7 +87,10 @@ from .tools.immutable import cached_property
 from .tools.messages import listed, shown, silencing_warnings, warn
 from .tools.parallel import run_tasks, using_jobs
 
-# Folds of rows, and units of their weights.
+# Folds of rows, and units of their weights; also those that the R package draws.
+
+
+Folds = Sequence[ArrayLike] | ArrayOf[Any] | Iterable[tuple[ArrayLike, ArrayLike]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,33 +113,6 @@ class RowFold:
         left[self.rows] -= self.units
         train = replace(data, weights=left).take_rows(np.nonzero(left)[0])
         return train, replace(test, weights=self.units)
-
-
-def split_cases_into_folds(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[RowFold]:
-    """Return each fold's rows: whole cases, those of a class (by first row) in turns."""
-    _, first, case = np.unique(cases, return_index=True, return_inverse=True)
-    if len(first) < number:
-        remedy = (
-            f"Use k={len(first)} or less"
-            if len(first) > 1
-            else "Each row needs the label of its group"
-        )
-        raise ValueError(
-            f"groups must contain at least {number} groups, one for each fold; got "
-            f"{len(first)}. {remedy}."
-        )
-    order = np.lexsort((first, classes[first]))
-    place = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])
-    fold = np.empty(len(order), dtype=np.intp)
-    fold[order] = (place + classes[first][order]) % number
-    folds = [np.sort(rows[fold[case] == each]) for each in range(number)]
-    return [RowFold(some) for some in folds if len(some)]
-
-
-# Folds of cross-validation: the rows that each fold tests, also those that the R package draws.
-
-
-Folds = Sequence[ArrayLike] | ArrayOf[Any] | Iterable[tuple[ArrayLike, ArrayLike]]
 
 
 def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
@@ -421,6 +397,27 @@ def draw_folds(
     return [
         RowFold(rows, tested[rows, fold].astype(np.float64)) for fold, rows in enumerate(rows_of)
     ]
+
+
+def split_cases_into_folds(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[RowFold]:
+    """Return each fold's rows: whole cases, those of a class (by first row) in turns."""
+    _, first, case = np.unique(cases, return_index=True, return_inverse=True)
+    if len(first) < number:
+        remedy = (
+            f"Use k={len(first)} or less"
+            if len(first) > 1
+            else "Each row needs the label of its group"
+        )
+        raise ValueError(
+            f"groups must contain at least {number} groups, one for each fold; got "
+            f"{len(first)}. {remedy}."
+        )
+    order = np.lexsort((first, classes[first]))
+    place = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])
+    fold = np.empty(len(order), dtype=np.intp)
+    fold[order] = (place + classes[first][order]) % number
+    folds = [np.sort(rows[fold[case] == each]) for each in range(number)]
+    return [RowFold(some) for some in folds if len(some)]
 
 
 def check_number_of_folds(k: object, rows: int) -> None:
