@@ -16,12 +16,12 @@ from dataclasses import replace
 from functools import partial
 from math import prod
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from .classifiers import Drawn, PseudoCounts
+from .classifiers import BNC, Drawn, Graph, Network, PseudoCounts
 from .dataset import (
     Columns,
     Countable,
@@ -50,10 +50,6 @@ from .tools import graphs, special
 from .tools.arrays import Array, Mask
 from .tools.checks import OneOf, Optional, Real, Whole, is_among, must_be, options_sentence
 from .tools.messages import Function, listed, shown, with_shared_text
-
-if TYPE_CHECKING:
-    from .classifiers import BNC, Graph, Network
-    from .model import Model
 
 # Arguments of functions: a model that is checked, and data that are encoded by its levels.
 
@@ -84,6 +80,16 @@ def _how_to_get_model(x: object) -> str:
             "pipeline[:-1].transform(rows)."
         )
     return "Learn one first, for example with nb(class_var, dataset)."
+
+
+def check_fitted(x: object) -> Model:
+    """Return ``x`` if it is a model with parameters; if not, raise."""
+    model = check_model(x)
+    if not model.fitted:
+        raise ValueError(
+            "the model has no parameters. Pass the result of lp(x, dataset, smooth=...)."
+        )
+    return model
 
 
 def unwrap_estimator(x: Any) -> Any:
@@ -146,11 +152,6 @@ def _is_estimator_of_package(x: object) -> bool:
     return any(kind.__module__.partition(".")[0] == package for kind in type(x).__mro__)
 
 
-def variables_of_new_data(x: Model) -> tuple[Hashable, ...]:
-    """Return the variables that data contain: all, or the features if the class is latent."""
-    return x.features if "latent" in x.trace else x.variables
-
-
 def check_ordered(x: Model, argument: str, target: int = 0) -> None:
     """Raise a ValueError unless a class has labels in a declared order, or numbers."""
     name, labels = x.targets[target], x.levels_by_name[x.targets[target]]
@@ -175,16 +176,6 @@ def check_has_joint_distribution(x: object, question: str, *, or_sampled: bool =
     return model
 
 
-def check_fitted(x: object) -> Model:
-    """Return ``x`` if it is a model with parameters; if not, raise."""
-    model = check_model(x)
-    if not model.fitted:
-        raise ValueError(
-            "the model has no parameters. Pass the result of lp(x, dataset, smooth=...)."
-        )
-    return model
-
-
 def check_single_graph(x: object, question: str, *, sized: bool = False) -> Graph:
     """Return the single graph of ``x``, not an average if ``sized``, or raise."""
     model = check_model(x)
@@ -192,6 +183,16 @@ def check_single_graph(x: object, question: str, *, sized: bool = False) -> Grap
         raise _not_single_error(model, question)
     graph: Graph = model.graph
     return graph
+
+
+def _not_single_error(x: Model, question: str) -> TypeError:
+    got, remedy = x.type_in_words, "Fit one"
+    if len(x.members) > 1:
+        got = f"a model of {len(x.members)} networks ({x.type_in_words})"
+        remedy = "Call it on each of members(x), or fit a single network"
+    return TypeError(
+        f"{question} requires a single network (BNC); got {got}. {remedy}: {A_NETWORK}."
+    )
 
 
 def check_single_network(x: object, question: str) -> Network:
@@ -234,6 +235,21 @@ def check_categorical_network(x: object, question: str) -> BNC:
     return network
 
 
+def check_augmented(x: Model, argument: str) -> BNC:
+    """Return a network in which the class is a parent of all features and has none, or raise."""
+    graph: Graph | None = x.graph
+    if graph is None or graph is not x or x.no_joint:
+        kind = "a dependency network" if x.graph is x else x.type_in_words
+        raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
+    if not graph.is_augmented:
+        raise ValueError(
+            f"{argument} is defined for an augmented naive Bayes, in which the class "
+            f"{shown(x.class_var)} is a parent of every feature and has no parents. Learn the "
+            "structure with nb or tan_cl, for example."
+        )
+    return cast("BNC", x)
+
+
 def check_single_fitted_graph(x: object, question: str) -> Graph:
     """Return the single graph with tables of ``x``, or raise."""
     model = check_fitted(x)
@@ -254,14 +270,9 @@ def check_not_dropped(x: Model, argument: str, names: Iterable[Hashable]) -> Non
             raise KeyError(must_be(argument, "a feature of the model", name, remedy))
 
 
-def _not_single_error(x: Model, question: str) -> TypeError:
-    got, remedy = x.type_in_words, "Fit one"
-    if len(x.members) > 1:
-        got = f"a model of {len(x.members)} networks ({x.type_in_words})"
-        remedy = "Call it on each of members(x), or fit a single network"
-    return TypeError(
-        f"{question} requires a single network (BNC); got {got}. {remedy}: {A_NETWORK}."
-    )
+def variables_of_new_data(x: Model) -> tuple[Hashable, ...]:
+    """Return the variables that data contain: all, or the features if the class is latent."""
+    return x.features if "latent" in x.trace else x.variables
 
 
 def encode_any_source(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) -> Countable:
@@ -412,21 +423,6 @@ def check_size_of_scores(rows: int, n_classes: int) -> None:
             f"{rows:,} rows and {n_classes:,} classes would need {rows * n_classes:,} numbers, "
             f"more than {_MOST_CELLS:,}. Pass fewer rows at a time, or merge rare classes."
         )
-
-
-def check_augmented(x: Model, argument: str) -> BNC:
-    """Return a network in which the class is a parent of all features and has none, or raise."""
-    graph: Graph | None = x.graph
-    if graph is None or graph is not x or x.no_joint:
-        kind = "a dependency network" if x.graph is x else x.type_in_words
-        raise TypeError(f"{argument} is defined for a single Bayesian network (BNC); got {kind}.")
-    if not graph.is_augmented:
-        raise ValueError(
-            f"{argument} is defined for an augmented naive Bayes, in which the class "
-            f"{shown(x.class_var)} is a parent of every feature and has no parents. Learn the "
-            "structure with nb or tan_cl, for example."
-        )
-    return cast("BNC", x)
 
 
 # Accessors of models: names, levels, arcs, and the type of the structure.

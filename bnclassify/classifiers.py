@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
 from math import isfinite, prod
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeGuard, TypeVar, cast
+from typing import Any, Protocol, Self, TypeAlias, TypeGuard, TypeVar, cast
 
 import numpy as np
 
-from .counts import count_families, flat_index
+from .counts import Scope, count_families, flat_index
 from .dataset import Countable, Dataset, Levels
 from .elimination import (
     BURN_IN,
@@ -80,15 +80,10 @@ from .tools.immutable import (
 )
 from .tools.messages import WIDE, how_to_merge, listed, repeated_items, shorten_text, shown, warn
 
-if TYPE_CHECKING:
-    from .dataset import Countable
-
 # Families, a variable and its parents: checks of graph and tables, and their sizes.
 
 
 Family: TypeAlias = tuple[Hashable, ...]
-
-Scope: TypeAlias = tuple[int, ...]
 
 
 @lru_cache(maxsize=64)  # each structure is checked once

@@ -63,7 +63,8 @@ _FEW_CELLS = 2**5  # of a table that is counted fastest by bits
 count_bits: Any = getattr(np, "bitwise_count", None)  # which NumPy 1 does not have
 
 Counts = ArrayOf[Any]
-Family = tuple[int, ...]
+Scope = tuple[int, ...]
+"""The positions of the members of a family: a variable, then its parents."""
 
 
 def flat_index(codes: Sequence[ArrayOf[Any]], cards: Sequence[int]) -> Codes:
@@ -177,14 +178,14 @@ def pack_bits(mask: Mask) -> ArrayOf[np.uint64]:
 
 def count_extended_families(
     data: Countable,
-    families: Sequence[Family],
+    families: Sequence[Scope],
     columns: Sequence[int],
-    others: Sequence[Family] = (),
+    others: Sequence[Scope] = (),
 ) -> tuple[list[Array], list[Array]]:
     """Count others, and families with each level of columns, (levels…, column levels), at once."""
     extended = [(*family, column) for family in families for column in columns]
     # Each set of variables is counted once, in the order of the first family that has these.
-    orders: dict[frozenset[int], Family] = {}
+    orders: dict[frozenset[int], Scope] = {}
     for family in (*others, *extended):
         orders.setdefault(frozenset(family), tuple(dict.fromkeys(family)))
     counted = count_families(data, list(orders.values()))
@@ -196,17 +197,17 @@ def count_extended_families(
     return [_table_of_family(tables, family) for family in others], with_columns
 
 
-_Tables = dict[frozenset[int], tuple[Family, Array]]
+_Tables = dict[frozenset[int], tuple[Scope, Array]]
 """The counts of sets of variables, with their axes."""
 
 
-def _table_of_family(tables: _Tables, family: Family) -> Array:
+def _table_of_family(tables: _Tables, family: Scope) -> Array:
     """Return the counts of the variables of a family, with its members as axes."""
     order, table = tables[frozenset(family)]
     return table.transpose([order.index(member) for member in family])
 
 
-def _table_with_column(tables: _Tables, family: Family, column: int, card: int) -> Array:
+def _table_with_column(tables: _Tables, family: Scope, column: int, card: int) -> Array:
     """Return the counts of a family with the levels of a column as the last axis."""
     if column not in family:
         return _table_of_family(tables, (*family, column))
@@ -934,8 +935,8 @@ class FamilyCounts:
         self.cards: Positions = np.array(data.cards, dtype=np.intp)
         self.is_complete = not data.incomplete.any()
         self._starts = (np.cumsum(self.cards) - self.cards).tolist()
-        self._tables: dict[Family, Counts] = {}
-        self._extended: dict[Family, Counts] = {}
+        self._tables: dict[Scope, Counts] = {}
+        self._extended: dict[Scope, Counts] = {}
 
     def prefetch(
         self, families: Collection[Sequence[int]], tables: Iterable[Sequence[int]] = ()

@@ -458,7 +458,7 @@ def _levels_by_reading(
     return {label_as_read(level): level for level in reversed(levels)}
 
 
-# Columns of numbers: how they are recognized and read, and whether they are categories.
+# Columns of numbers, which may be categories, and weights: how they are recognized and read.
 
 
 ArrayLike = ExtensionArray | ArrayOf[Any]

@@ -781,7 +781,7 @@ def _add_evidence_of_child(
 # the posteriors of the missing values. With the maximum in place of the sum, it
 # finds their most probable values; an average of networks does not factorize, so
 # all combinations are scored. If no variable has two feature parents, the sums
-# are messages between the features (`forests`).
+# are messages between the features, see `add_terms_by_messages`.
 
 
 _CLASS = -1  # the class in a plan, where it stays an axis of tables

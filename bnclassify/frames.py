@@ -4,9 +4,9 @@ A public function calls `open_data` once, with a DataFrame, a Dataset, records,
 a frame of polars or Arrow, or rows in parts. The result, `Opened`, knows its
 columns and encodes those that are asked for. A learner calls
 `prepare_training_data` or `read_training`, which check the class and the
-features, ignore rows without a class, and warn of suspicious columns. Arguments
-about columns are checked here and nowhere later. `encode` does the work of this
-chapter once for many calls. The warnings themselves are found by the annex
+features, ignore rows without a class, and warn of suspicious columns, so that
+learners need not check them. `encode` does the work of this chapter once for
+many calls. The warnings themselves are found by the annex
 `check`, and sources in parts are opened by the annex `parts`; both add their
 functions to the lists that this chapter calls.
 """
@@ -34,6 +34,7 @@ from .dataset import (
     ArrayLike,
     Columns,
     Countable,
+    Data,
     Dataset,
     Known,
     Opened,
@@ -397,7 +398,7 @@ def is_missing(value: Any) -> bool:
 
 
 def _index_of_records(rows: Sequence[Row]) -> pd.Index[Any]:
-    """Return the row labels of a frame or, for other data, row numbers."""
+    """Return the names of rows that are Series or, if a row has none, row numbers."""
     labels = [row.name if isinstance(row, pd.Series) else None for row in rows]
     if None in labels or not labels:
         return pd.RangeIndex(len(rows))
@@ -911,9 +912,6 @@ def _how_to_convert(data: object) -> str:
 
 
 # Encoding of data once for many calls: weights, cases and a level for missing values.
-
-
-Data = TypeVar("Data", bound=Dataset)
 
 
 @overload

@@ -1,6 +1,6 @@
 """Metrics of predictions: from the posteriors of test rows to a number.
 
-A metric has two steps: sums over rows, and a figure that follows from the sums,
+A metric has two steps: sums over rows, and a value that follows from the sums,
 so that rows in parts have metrics, too. `METRICS` has the metrics by name, from
 accuracy and log-loss to calibration error. Functions of one's own are accepted
 in their place.

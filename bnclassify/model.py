@@ -49,7 +49,7 @@ from .tools.immutable import (
 )
 from .tools.messages import listed, setting_variable, shown
 
-# The recipe of a model, to repeat on other data, the counts of its tables, and intervals.
+# The recipe of a model, to repeat on other data, and the counts of its tables.
 
 
 A_NETWORK = "bnc('tan_cl', class_var, dataset, smooth=1, discretize='mdlp')"
@@ -827,7 +827,7 @@ def how_tables_were_given(x: Model) -> str:
     return ""
 
 
-# Families of models that are built on another model: what a family of models must define.
+# Models that are built on another model, whose posterior they change.
 
 
 def forward_to_basis(*names: str) -> Callable[[type[M]], type[M]]:

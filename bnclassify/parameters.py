@@ -113,7 +113,7 @@ def find_method(given: Mapping[str, Any]) -> Method:
     return found[0] if found else PLAIN
 
 
-# Estimation of the parameters of a structure, and updates with more rows.
+# Estimation of the parameters of a structure.
 
 
 OneOrSeveral = TypeVar(

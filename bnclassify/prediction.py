@@ -34,7 +34,7 @@ from .accessors import (
     log_joint,
     with_interval_columns,
 )
-from .classifiers import Scope
+from .counts import Scope
 from .dataset import Dataset, Levels, check_unseen, codes_by_levels
 from .frames import AnyFrame, Row, dask_frame_of, in_library_of, is_missing, open_rows
 from .model import (

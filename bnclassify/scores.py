@@ -307,7 +307,7 @@ def mean_pairwise_variance(covariances: Array) -> Array:
     return np.asarray(np.maximum(2 / q * (trace - covariances.sum(axis=(-2, -1)) / (q + 1)), 0.0))
 
 
-# Formulas of the scores of the classes: a fitted model is its formula, which `evaluate` evaluates.
+# Formulas of the scores of the classes: a fitted model is its formula, see `scores_at`.
 #
 # A row is one code per feature, -1 if it is missing, and the numbers of some
 # features, NaN if missing. The value of a formula is one score per class. The
@@ -667,7 +667,7 @@ def pad_for_missing(logs: Array, value: float = 0.0) -> Array:
 #
 # `predict`, `explain`, `counterfactual`, `value_of_information` and `query`
 # evaluate the formula of a model by these functions. `to_sql` and `write_page`
-# write the same formula, so this module is also their specification.
+# write the same formula, so this section is also their specification.
 #
 # - `scores_at` returns the scores of rows. A value can be *missing*, or
 #   *unknown*, which is not evidence. A sum that marginalizes does so for both. In
@@ -769,15 +769,10 @@ def scopes_and_term_values(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features it depends on, and its values."""
     for term in x.terms:
         assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
-        values = term.entries_of_rows(rows.codes)
-        yield term.owner, term.scope, _zeros_if_unknown(term.owner, values, rows)
-
-
-def _zeros_if_unknown(owner: int, values: Array, rows: Rows) -> Array:
-    """Return the values of a term, 0 in the rows in which its owner is unknown."""
-    if rows.unknown is None or owner < 0 or not rows.unknown[owner].any():
-        return values
-    return np.where(rows.unknown[owner][:, None], 0.0, values)
+        owner, values = term.owner, term.entries_of_rows(rows.codes)
+        if rows.unknown is not None and owner >= 0 and rows.unknown[owner].any():
+            values = np.where(rows.unknown[owner][:, None], 0.0, values)
+        yield owner, term.scope, values
 
 
 def numbers_of_feature(feature: int, rows: Rows) -> Array:

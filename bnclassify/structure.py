@@ -61,12 +61,12 @@ from .classifiers import (
     Dirichlet,
     EquivalentSize,
     Family,
-    Scope,
     check_families,
 )
 from .counts import (
     Counts,
     FamilyCounts,
+    Scope,
     arc_scores,
     log_rising_factorial,
     n_log_n_function,

@@ -30,6 +30,7 @@ from .accessors import (
 )
 from .dataset import (
     Columns,
+    Data,
     Dataset,
     Opened,
     OpenedData,
@@ -86,10 +87,10 @@ from .tools.immutable import cached_property
 from .tools.messages import listed, shown, silencing_warnings, warn
 from .tools.parallel import run_tasks, using_jobs
 
-# Folds of rows, and units of their weights.
+# Folds of rows, and units of their weights; also those that the R package draws.
 
 
-D = TypeVar("D", bound=Dataset)
+Folds = Sequence[ArrayLike] | ArrayOf[Any] | Iterable[tuple[ArrayLike, ArrayLike]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ class RowFold:
     units: Array | None = None
     learned: Positions | None = None
 
-    def split(self, data: D) -> tuple[D, D]:
+    def split(self, data: Data) -> tuple[Data, Data]:
         test = data.take_rows(self.rows)
         if self.learned is not None:
             return data.take_rows(self.learned), test
@@ -112,33 +113,6 @@ class RowFold:
         left[self.rows] -= self.units
         train = replace(data, weights=left).take_rows(np.nonzero(left)[0])
         return train, replace(test, weights=self.units)
-
-
-def split_cases_into_folds(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[RowFold]:
-    """Return each fold's rows: whole cases, those of a class (by first row) in turns."""
-    _, first, case = np.unique(cases, return_index=True, return_inverse=True)
-    if len(first) < number:
-        remedy = (
-            f"Use k={len(first)} or less"
-            if len(first) > 1
-            else "Each row needs the label of its group"
-        )
-        raise ValueError(
-            f"groups must contain at least {number} groups, one for each fold; got "
-            f"{len(first)}. {remedy}."
-        )
-    order = np.lexsort((first, classes[first]))
-    place = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])
-    fold = np.empty(len(order), dtype=np.intp)
-    fold[order] = (place + classes[first][order]) % number
-    folds = [np.sort(rows[fold[case] == each]) for each in range(number)]
-    return [RowFold(some) for some in folds if len(some)]
-
-
-# Folds of cross-validation: the rows that each fold tests, also those that the R package draws.
-
-
-Folds = Sequence[ArrayLike] | ArrayOf[Any] | Iterable[tuple[ArrayLike, ArrayLike]]
 
 
 def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
@@ -364,7 +338,7 @@ def drawn_or_given_folds(
     position = np.cumsum(known) - 1
     given: Any = list(folds) if isinstance(folds, Iterator) else folds
     tests: Sequence[tuple[Positions, Positions | None]]
-    if pairs and _is_list_of_pairs(given):
+    if pairs and isinstance(given, list | tuple) and given and all(map(_is_pair_of_arrays, given)):
         tests = _tested_and_learned_rows(given, len(known))
     else:
         rows_tested = rows_tested_by_folds(given, len(known), data.with_unlabeled_rows.index)
@@ -425,16 +399,31 @@ def draw_folds(
     ]
 
 
+def split_cases_into_folds(cases: Codes, classes: Codes, rows: Codes, number: int) -> list[RowFold]:
+    """Return each fold's rows: whole cases, those of a class (by first row) in turns."""
+    _, first, case = np.unique(cases, return_index=True, return_inverse=True)
+    if len(first) < number:
+        remedy = (
+            f"Use k={len(first)} or less"
+            if len(first) > 1
+            else "Each row needs the label of its group"
+        )
+        raise ValueError(
+            f"groups must contain at least {number} groups, one for each fold; got "
+            f"{len(first)}. {remedy}."
+        )
+    order = np.lexsort((first, classes[first]))
+    place = np.arange(len(order)) - np.searchsorted(classes[first][order], classes[first][order])
+    fold = np.empty(len(order), dtype=np.intp)
+    fold[order] = (place + classes[first][order]) % number
+    folds = [np.sort(rows[fold[case] == each]) for each in range(number)]
+    return [RowFold(some) for some in folds if len(some)]
+
+
 def check_number_of_folds(k: object, rows: int) -> None:
     """Raise unless ``k`` is a whole number of folds between 2 and the number of rows."""
     if Whole(least=2).check("k", k) > rows:
         raise ValueError(f"k must be at most the number of rows, which is {rows}; got {shown(k)}.")
-
-
-def _is_list_of_pairs(folds: object) -> bool:
-    if not isinstance(folds, list | tuple) or not len(folds):
-        return False
-    return all(map(_is_pair_of_arrays, folds))
 
 
 def _is_pair_of_arrays(fold: object) -> bool:
@@ -769,7 +758,6 @@ def _read_numbers_for_models(
     sets = [columns_for_refits(some, dag=dag) for some in (models, others)]
     needed, coded = [set(names) if some is None else some for some in sets]
     target = next(iter(models.values())).class_var
-    check_columns({target, *needed}, names, "dataset")
     return dataset.encode_raw(target, needed | {target}, coded)
 
 
@@ -810,16 +798,16 @@ def training_data_of_models(
 
     If ``warns``, dropped rows cause a warning.
     """
-    dataset = dataset.check_in_memory("dataset")
-    opened = dataset
-    if not isinstance(dataset, Dataset):
-        opened = _read_numbers_for_models(models, dataset, names, dag)
-    elif dag and warns and any(m.discretizer and m.discretizer.columns for m in models.values()):
-        check_can_discretize(dataset)
+    opened = dataset.check_in_memory("dataset")
+    cut = any(m.discretizer and m.discretizer.columns for m in models.values())
+    if isinstance(opened, Dataset) and dag and warns and cut:
+        check_can_discretize(opened)
     targets = next(iter(models.values())).targets
     needed = columns_for_refits(models, dag=dag)
     check_columns({*targets, *(needed or ())}, names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
+    if not isinstance(opened, Dataset):
+        opened = _read_numbers_for_models(models, opened, names, dag)
     kept: set[Hashable] = set()
     if not isinstance(opened, Dataset):
         kept = {name for model in models.values() for name in model.densities}

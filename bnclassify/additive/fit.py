@@ -39,7 +39,7 @@ from .variances import Variances, choose_variances
 
 _MOST_PAIRS = 128
 _CELLS, _NUMBERS = 2**14, 2**15  # maximum numbers of cells of all pairs, and of cells × classes
-_MOST_TIMES = 3  # more numbers than these for 3,000 rows or more, as many as SQL can have
+_MOST_TIMES = 3  # the numbers of 3,000 rows or more, divided by those; more are too long in SQL
 _WEIGHTS = 2**20  # maximum number of products of contrasts of all pairs, times classes
 _BASE = 1000  # number of rows by which curvatures are approximated
 _RANKED_ROWS, _TABLE_ROWS = 2**16, 2**14  # rows by which pairs, and tables of cells, are chosen

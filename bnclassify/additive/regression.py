@@ -15,16 +15,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tools.arrays import Array, Codes, Positions, log_normalize, slices
+from ..tools.arrays import BLOCK_ROWS, Array, Codes, Positions, log_normalize, slices
 from ..tools.immutable import cached_property
 from .variances import posteriors_of, sum_of_products
 
-_ROWS = 2**13  # rows whose cells are looked up at once
 _LEAST_CURVATURE = 1e-4
 _PRECISION_OF_CONSTANT = 0.01
 _MEMORY = 20  # steps that L-BFGS remembers
@@ -131,8 +129,8 @@ class Regression:
         from scipy.sparse import csr_array  # slow to import
 
         n_terms, starts, blocks = len(self.terms), self._cell_ends, list[tuple[slice, Any]]()
-        ones = np.ones(min(len(self.classes), _ROWS) * n_terms)  # the same in all blocks
-        for rows in slices(len(self.classes), most=_ROWS):
+        ones = np.ones(min(len(self.classes), BLOCK_ROWS) * n_terms)  # the same in all blocks
+        for rows in slices(len(self.classes), most=BLOCK_ROWS):
             n = len(self.classes[rows])
             cells = np.empty((n, n_terms), dtype=np.int32)
             for k, term in enumerate(self.terms):
@@ -248,8 +246,10 @@ class Regression:
         precondition, shape = self._preconditioner(posteriors), weights.shape
 
         def operator(function: Callable[[Array], Array]) -> Any:
-            flat = partial(_on_matrices, function, shape)
-            return LinearOperator((weights.size, weights.size), matvec=flat, dtype=np.float64)
+            def on_vector(flat: Array) -> Array:
+                return function(flat.reshape(shape)).ravel()
+
+            return LinearOperator((weights.size, weights.size), matvec=on_vector, dtype=np.float64)
 
         curvature = operator(lambda direction: self._curvature_times(posteriors, direction))
         drawn = list[Array]()
@@ -445,7 +445,3 @@ def _inverse_curvature_times(
     for (step, bend, product), share in zip(past, reversed(shares), strict=True):
         found = found + (share - float((bend * found).sum()) / product) * step
     return found
-
-
-def _on_matrices(function: Callable[[Array], Array], shape: tuple[int, ...], flat: Array) -> Array:
-    return function(flat.reshape(shape)).ravel()

@@ -412,10 +412,10 @@ def _fit_scores(
     row and the residuals y − p, α = (K + 1/d)⁻¹ (f + (y − p) / d), and the
     scores are K α = f + (y − p − α) / d. The curvature is that of the steepest
     class, so that steps do not overshoot; momentum makes up for that. If scores
-    of 0 are better, as with a rare class that a value makes frequent, it is
-    again from these, and safe: with the bound tanh(o / 2) / o of Jaakkola and
-    Jordan (2000) for log odds o.
-    ``marks`` are 1 in the class.
+    of 0 are better, as with a rare class that a value makes frequent, the fit
+    starts again from 0 and ``is_safe``: the curvature is the bound tanh(o / 2)
+    / o of Jaakkola and Jordan (2000) for log odds o. ``marks`` are 1 in the
+    class.
     """
     from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # slow to import
 

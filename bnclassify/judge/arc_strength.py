@@ -14,15 +14,13 @@ from ..accessors import check_single_graph, unwrap_estimator
 from ..classifiers import BNC
 from ..frames import InFull, InParts, TrainingData, open_data
 from ..model import Model, Step
-from ..structure import edge_posterior, fixed_again, network_with_families
+from ..structure import Arc, edge_posterior, fixed_again, network_with_families
 from ..tools.arrays import TOLERANCE, Array
 from ..tools.calls import progress_bar
 from ..tools.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, must_be
 from ..tools.graphs import ChangingDag
 from ..tools.messages import listed
 from ..validation import check_recipe, check_training_columns, training_data_of_models
-
-Arc = tuple[Hashable, Hashable]
 
 _COLUMNS = ["from", "to", "strength", "direction"]
 

@@ -12,11 +12,10 @@ from ..classifiers import BNC
 from ..model import Model
 from ..questions.query import log_joint_table
 from ..scores import Rows
+from ..structure import Arc
 from ..tools import special
 from ..tools.graphs import find_cycle
 from ..tools.messages import listed
-
-Arc = tuple[Hashable, Hashable]
 
 
 def shd(x: Model, y: Model) -> int:

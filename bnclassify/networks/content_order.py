@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
 from zlib import crc32
 
 import numpy as np
 
 from ..check.row_findings import equal_rows_beyond_chance
-from ..dataset import Dataset
+from ..dataset import Data, Dataset
 from ..frames import rows_as_cases
 from ..tools.arrays import ArrayOf
 from ..tools.messages import listed, warn
-
-Data = TypeVar("Data", bound=Dataset)
 
 
 def hash_rows(data: Dataset) -> ArrayOf[np.uint64]:

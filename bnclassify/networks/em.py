@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from .. import elimination
-from ..classifiers import Dirichlet, Prior, PseudoCounts, Scope
-from ..counts import contingency_table
+from ..classifiers import Dirichlet, Prior, PseudoCounts
+from ..counts import Scope, contingency_table
 from ..dataset import Dataset
 from ..elimination import Belief, Factor, sum_terms
 from ..model import CountedModel, Model, check_counted

@@ -9,8 +9,7 @@ from math import prod
 
 import numpy as np
 
-from ..classifiers import Scope
-from ..counts import flat_index
+from ..counts import Scope, flat_index
 from ..scores import Coding, Table
 from ..tools.arrays import Array, Codes, Mask, log
 from ..tools.immutable import cached_property

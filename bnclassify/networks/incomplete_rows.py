@@ -8,7 +8,8 @@ from math import prod
 
 import numpy as np
 
-from ..classifiers import BNC, Scope
+from ..classifiers import BNC
+from ..counts import Scope
 from ..dataset import Dataset
 from ..elimination import Factor, Fading, log_joint_of_network
 from ..tools.arrays import Array, Codes, log

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import Generic
 
 import numpy as np
 import pandas as pd
 
-from ..classifiers import Dirichlet, Scope, count_parameters
-from ..counts import count_families, flat_index
-from ..dataset import Dataset
+from ..classifiers import Dirichlet, count_parameters
+from ..counts import Scope, count_families, flat_index
+from ..dataset import Data
 from ..elimination import groups_of_equal_columns
 from ..structure import WITH_MISSING_VALUES, LocalScores
 from ..tools.arrays import TOLERANCE, Array, Mask, log
 from .em import run_em
 
 ParentLists = Sequence[Sequence[int]]
-D = TypeVar("D", bound=Dataset)
 
 _MOST_COMPLETIONS = 2**22
 _LIKELIHOOD = Dirichlet(0)
 
 
-class Completions(Generic[D]):
+class Completions(Generic[Data]):
     """All completions of the rows of data, in order, with the row numbers, (completions,)."""
 
-    def __init__(self, data: D) -> None:
+    def __init__(self, data: Data) -> None:
         is_missing: Mask = data.codes < 0
         n_completions: Array = np.where(is_missing, np.array(data.cards)[:, None], 1.0).prod(axis=0)
         if n_completions.sum() > _MOST_COMPLETIONS:
@@ -57,7 +56,7 @@ class Completions(Generic[D]):
 
     def weighted_completions(
         self, scopes: Sequence[Scope], tables: Sequence[Array]
-    ) -> tuple[D, float]:
+    ) -> tuple[Data, float]:
         """Return completions, weighted by their probability given their row, and Σ ln P(row)."""
         logs = np.zeros(len(self.rows))
         for scope, table in zip(scopes, tables, strict=True):
@@ -71,9 +70,9 @@ class Completions(Generic[D]):
 
 
 def structural_em(
-    data: D,
+    data: Data,
     start: ParentLists,
-    learn: Callable[[D, ParentLists], list[list[int]]],
+    learn: Callable[[Data, ParentLists], list[list[int]]],
     score: str,
     others: Sequence[ParentLists] = (),
 ) -> tuple[list[list[int]], list[float]]:
@@ -106,8 +105,8 @@ def structural_em(
 
 
 def _expected_completions_and_score(
-    completions: Completions[D], found: ParentLists, expected: D | None, score: str
-) -> tuple[D, float]:
+    completions: Completions[Data], found: ParentLists, expected: Data | None, score: str
+) -> tuple[Data, float]:
     """Return the weighted completions and the score of a structure at the tables that EM finds."""
     scopes, data = [(v, *parents) for v, parents in enumerate(found)], completions.rows_given
     counts: Sequence[Array] = count_families(data if expected is None else expected, scopes)

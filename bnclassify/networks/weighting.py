@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..accessors import check_augmented, check_size_of_scores
-from ..classifiers import BNC, Prior, PseudoCounts, Scope, check_positive_prior
-from ..counts import check_number_of_cells, count_families, count_pairs, flat_index
+from ..classifiers import BNC, Prior, PseudoCounts, check_positive_prior
+from ..counts import Scope, check_number_of_cells, count_families, count_pairs, flat_index
 from ..dataset import Countable, Dataset
 from ..model import Derived, Model, Recipe, forward_to_basis
 from ..parameters import Method, method_of_lp

@@ -1,4 +1,7 @@
-"""Classifiers for scikit-learn."""
+"""Classifiers for scikit-learn.
+
+It imports `fitting`, `additive`, `several` and `judge`, whose functions the estimators call.
+"""
 
 from ..tools.signatures import show_public_types
 

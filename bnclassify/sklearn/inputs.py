@@ -123,8 +123,10 @@ class CategoricalInput(BaseEstimator):
         """Return the names of features in `fit`: a frame's text or integers, or x0 to xn."""
         if hasattr(self, "feature_names_in_"):
             return list(self.feature_names_in_)
-        if isinstance(X, pd.DataFrame) and _are_integer_names(list(X.columns)):
-            return list(X.columns)
+        if isinstance(X, pd.DataFrame):
+            names = list[Any](X.columns)
+            if all(isinstance(name, int) and not isinstance(name, bool) for name in names):
+                return names
         return [f"x{i}" for i in range(self.n_features_in_)]
 
     def _rows_to_predict(self, X: Any) -> pd.DataFrame:
@@ -149,10 +151,6 @@ class CategoricalInput(BaseEstimator):
             )
         missing = np.full(len(columns[0]) if columns else 0, None)
         return [missing if i in wrong else column for i, column in enumerate(columns)]
-
-
-def _are_integer_names(names: list[Any]) -> bool:
-    return all(isinstance(name, int) and not isinstance(name, bool) for name in names)
 
 
 def _is_text(column: ArrayLike) -> bool:
