@@ -1,4 +1,4 @@
-"""Warnings about columns of training data, which `frames.columns` issues through this module."""
+"""Warnings about columns of training data, which learners issue through `COLUMN_WARNINGS`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Rows that are given in parts: chunks, Dask and tables of databases, read into memory if they fit.
 
 What does not fit, or stays where it is by wish, is counted and scored there. Nothing else in the
-package imports these modules: `opening` in ``frames`` calls the function that is registered here.
+package imports these modules: `open_data` calls the function that is added to `OPENERS` here.
 """
 
 from __future__ import annotations
