@@ -86,8 +86,8 @@ print(answer(again, '{"glucose": 171, "age": 51, "bmi": 34.2}'))
 # ## Serve a model
 #
 # Models never change after they are made, so any number of threads can predict with the same one. To serve a new model, assign
-# it to the name from which requests take theirs. This application follows WSGI, the interface of Python servers such as
-# Gunicorn and mod_wsgi:
+# it to the variable that requests read, here `current["model"]`. This application follows WSGI, the interface of Python servers
+# such as Gunicorn and mod_wsgi:
 
 # %%
 current = {"model": again}
@@ -134,7 +134,7 @@ assert apart.notna().all()
 print("largest difference:", f"{apart.max():.0e}")
 
 # %% [markdown]
-# A row that lacks a value that no training row lacks, or more values than any training row, has no answer (`NULL`): see
+# The answer is `NULL` if a row lacks a feature that no training row lacks, or more features than any training row does: see
 # [Missing values](incomplete.py#unknown-or-missing).
 #
 # Store the statement as a view, and write it again when the model is updated. Its length is limited to one million characters,
@@ -169,17 +169,18 @@ print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
 # evaluate, save and export them.
 #
 # An interaction is the effect of a pair. Each pair is a table with the mean 0 along each side: rows of `effects` with the
-# columns `given` and `given_value`, a row such as "buying × maint" in `explain`, and a heat map, `plot_effect(model, ("buying",
-# "maint"))`. `scorecard` does not accept pairs.
+# columns `given` and `given_value`, a row such as "lug_boot × safety" in `explain`, and a heat map, `plot_effect(model,
+# ("lug_boot", "safety"))`. `scorecard` does not accept pairs.
 
 # %%
 car = load_car()
-crossed = bnc(class_var="class", dataset=car, pairs=[("persons", "safety")])
+crossed = bnc(class_var="class", dataset=car, pairs=[("lug_boot", "safety")])
 pair = effects(crossed)
 print(pair[pair["given"] != ""].head(3).round(2).to_string())
 
 # %% [markdown]
-# For a car for two persons, safety adds nothing: it is unacceptable anyway.
+# Beyond the effects of the boot and of safety alone, a small boot adds 1.65 to the score of "unacc" if safety is medium, but
+# −0.89 if it is low and −0.76 if it is high.
 #
 # ## After deployment: drift and audit
 #
@@ -205,7 +206,7 @@ print(
 #
 # `write_page` writes one HTML file that predicts and explains without Python, for example for a clinician or a class of
 # students. It works offline and sends no data. Readers fill in what they know and see the answer, the contribution of each
-# value, which single changes would alter it and, of a scorecard, the points. `labels=` gives the fields titles with units,
+# value, which single changes would alter it and, for a scorecard, the points. `labels=` gives the fields titles with units,
 # `note=` says what the data are, and `order=` puts fields first.
 
 # %%

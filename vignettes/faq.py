@@ -21,6 +21,7 @@
 # | How do I compare two models? | `compare(cv({"a": a, "b": b}, df, repeats=10, rng=0, mean=False))`: [Comparing classifiers](compare.py) |
 # | How do I draw a ROC curve? | `sklearn.metrics.RocCurveDisplay.from_predictions(df[y] == "yes", cv_predict(x, df, rng=0)["yes"])` |
 # | Why is the rare class never predicted? | Because another class is more probable in every row. State `costs`; resampling and class weights would change the probabilities: [Evaluating a classifier](judging.py#misclassification-costs) |
+# | How do I set the costs of errors? | `predict(x, df, costs=costs)` or `BNCClassifier(costs=costs)`, with a DataFrame that has one row per actual class and one column per label (in `predict`, also per decision such as "refer"): [Evaluating a classifier](judging.py#misclassification-costs) |
 # | Why does scikit-learn report an accuracy below the baseline? | `cv=5` does not shuffle, and the rows are sorted: [For users of scikit-learn](coming_from_sklearn.py#differences) |
 # | How sure is a prediction? | Fit with `bnc(..., interval=True)`, then `predict(..., prob=True, interval=0.9)`: [Uncertainty](uncertainty.py) |
 # | Why did the model make this prediction? | `explain(x, row)`: [Interpreting a model](interpreting.py) |
@@ -34,7 +35,7 @@
 # | Would other data give the same arcs? | `arc_strength`: [Uncertainty](uncertainty.py) |
 # | What does `smooth` do? | In one sentence: {term}`smoothing`. By hand: [How it works](how_it_works.py) |
 # | Why is a category "None" missing? | `pandas.read_csv` reads "None" and "NA" as missing values. Use `read_csv(path, keep_default_na=False, na_values=[""])` |
-# | How are missing values handled? | They stay missing. In the default, a *missing* value has an effect of its own; a feature that a record leaves out is *unknown*, which is not evidence: [Missing values](incomplete.py#unknown-or-missing) |
+# | How are missing values handled? | They stay missing. In the default, a *missing* value has an effect of its own, if training rows lack it, too; a feature that a record leaves out is *unknown*, which is not evidence: [Missing values](incomplete.py#unknown-or-missing) |
 # | What about dates? | Make features of them: days since a fixed day, month, weekday. The error for a column of dates, and `check_data`, show the two lines of pandas |
 # | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
 # | How do I find groups of rows without a class? | `lca`: [Networks and queries](networks.py#latent-classes) |

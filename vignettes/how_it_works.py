@@ -197,7 +197,7 @@ Graphs()
 #   have similar numbers, because the effect is a smooth curve, with steps and peaks only if the data support them.
 # - A missing value has an effect of its own.
 # - How smooth and how large effects may be, and which pairs are used, is decided by rows that are held out of the fit.
-#   If nothing helps to predict these, all effects are near 0, and each row gets the class proportions.
+#   If nothing helps to predict these, the effects are shrunk towards 0, and the probabilities towards the class proportions.
 #
 # So the default is a table that you can read, edit and add up, like the sum above, and `explain` shows its terms, too. It
 # predicts the class alone. A network also describes the features, so it can be asked about any variable. [The default

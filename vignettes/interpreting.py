@@ -86,10 +86,12 @@ print(*explain(model, member, sentences=True), sep="\n")
 #
 # ## Contributions depend on the order of features
 #
-# In naive Bayes and in the default, the contribution of a feature or pair depends only on its own value. In a network with arcs
-# between features, the evidence that two dependent features share is credited to the parent, so a different root of a tree
-# splits the same sum differently. Present the contributions of strongly dependent features together, or split them, as in the
-# next section.
+# In naive Bayes, the contribution of a feature depends only on its own value, and so does that of a feature or pair in the
+# default if all features are known. If a feature is unknown, the default lets known features stand in for it. In the diabetes
+# data, for example, a high age contributes more if the number of pregnancies is unknown. In a network with arcs between
+# features, the evidence that two dependent features share is credited to the parent, so a different root of a tree splits the
+# same sum differently. Present the contributions of strongly dependent features together, or split them, as in the next
+# section.
 #
 # SHAP values also add up to the prediction, but start from the average prediction over a data set and average over all orders
 # of the features. The contributions of `explain` start from the row of the class, in a network the log odds of the prior, and
@@ -98,8 +100,9 @@ print(*explain(model, member, sentences=True), sep="\n")
 # ## Main effects and interactions
 #
 # With `interactions=True`, `explain` reports one main effect per feature, which depends on nothing but its own value, and one
-# interaction per pair: what the two values add together beyond both main effects. Neither depends on the root, as two trees
-# show that have the same distribution (the rows are complete, and `ess` is a prior that does not depend on directions):
+# interaction per pair: what the two values add together beyond both main effects. Neither depends on the root. To show this,
+# the code compares two trees with different roots. They have the same distribution, because the rows are complete and the prior
+# of `ess` does not depend on the directions of arcs:
 
 # %%
 complete = voting.dropna()
@@ -116,8 +119,8 @@ for split in (False, True):
     print(f"interactions={split}: largest difference {apart:.2g} nats")
 
 # %% [markdown]
-# One contribution to one of the 232 predictions differs by 6 nats between the two trees. Main effects and interactions agree to
-# the last digits. A chart shows both:
+# Of all contributions to the 232 predictions, the one that differs most between the two trees differs by 6 nats. Main effects
+# and interactions agree to the last digits. A chart shows both:
 
 # %%
 plot_explanation(first, complete.iloc[0], interactions=True, top=10)

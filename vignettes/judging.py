@@ -50,8 +50,8 @@ print("log-loss of the proportions:", round(entropy(shares), 3))
 # %% [markdown]
 # ## Accuracy, AUC (area under the ROC curve) and log-loss
 #
-# Three models in ten-fold cross-validation. The dashed line in the chart is the baseline, a model that labels every car
-# "other":
+# The code evaluates three models by ten-fold cross-validation. The dashed line in the chart is the baseline, a model that
+# labels every car "other":
 
 # %%
 models = {
@@ -138,7 +138,8 @@ for name in ("nb", "tan_cl", "aode"):
     )
 
 # %% [markdown]
-# Among the members of which the tree is surest, nearly all labels are correct. Naive Bayes is often sure and wrong.
+# Yes, for the tree: among the 80 % of the members of which it is surest, only 0.3 % of the labels are wrong, compared with 5.5 %
+# among all. Naive Bayes is wrong ten times as often when it is sure, for 2.9 % of them.
 #
 # ## Calibration
 #

@@ -597,9 +597,9 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # \ln O(\text{target} : \text{against} \mid v_1, \ldots, v_i) - \ln O(\text{target} : \text{against} \mid v_1, \ldots, v_{i-1})
 # $$
 #
-# With the logarithm of the prior odds, the contributions sum to the log odds of the posterior; later features are treated like
-# missing ones. (Good 1985) In a model with weights by leave-one-out, contributions are those of its terms and of M, each times
-# its share in the score.
+# With the logarithm of the prior odds, the contributions sum to the log odds of the posterior; later features are treated as
+# unknown. (Good 1985) In a sum of effects with all features known, the contribution is the effect of the value. In a model with
+# weights by leave-one-out, contributions are those of its terms and of M, each times its share in the score.
 
 # %% [markdown]
 # For a complete row and a single network, the contribution is the logarithm of the ratio of two table entries, in

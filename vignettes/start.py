@@ -95,8 +95,9 @@ bn.summary(model, table, k=3, rng=0)
 # %% [markdown]
 # Accuracy is the proportion of correct labels. Log-loss is the mean of −ln P(actual class); lower is better. Both have their
 # baseline beside them, the value for predicting the class proportions for everybody. The calibration error says how far
-# probabilities are from observed proportions. `cv_predict` returns the probability of each member by a model that was fitted
-# without this member:
+# probabilities are from observed proportions. Its baseline is 0, because the class proportions are calibrated, although they do
+# not distinguish between members. `cv_predict` returns the probability of each member by a model that was fitted without this
+# member:
 
 # %%
 posteriors = bn.cv_predict(model, table, k=3, rng=0)
@@ -156,6 +157,10 @@ print(bn.predict(model, table, costs=costs).value_counts().to_dict())
 print(bn.counterfactual(model, eva, "no", fixed=["age"]).round(2).to_string())
 
 # %% [markdown]
+# A voucher has the lower expected cost if 10 < 30 · P(yes), that is, if a member cancels with a probability above one third.
+# `fixed=["age"]` excludes another age. The smallest change for Eva is to come 3.2 times per week: then, the model predicts "no",
+# with probability 0.51.
+#
 # If the proportion of "yes" differs where the model is used, `with_prior(model, {"no": 0.9, "yes": 0.1})` returns a model with
 # the new proportions.
 #

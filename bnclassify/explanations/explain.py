@@ -131,7 +131,8 @@ def explain(
     -----
     The weight of evidence [1]_ of a feature is the log odds given the feature
     and the ones before it, minus the log odds given only the ones before it;
-    later features are unknown. The weight of the class is its prior log odds in
+    later features are unknown. In a sum of effects with all features known, it
+    is the effect of the value. The weight of the class is its prior log odds in
     a network, the start of the sum in a sum of effects, and the log odds of
     the average row in a `Scorecard`. A missing value has a contribution if
     missing values are evidence in the model. The page :doc:`Formulas
