@@ -187,8 +187,8 @@ class UnknownEffects(Immutable):
         lacking: Positions = np.count_nonzero(missing, axis=0)
         most = float(lacking.max(initial=0))
         always = np.all(~missing, axis=1)
-        # 7: digits of covariances, which are written to files and pages, much below the variance
-        return cls(means, covariances.round(7), shares, always, ~always, most)
+        # 8: digits of covariances, which are written to files and pages
+        return cls(means, covariances.round(8), shares, always, ~always, most)
 
     def mask_of_unknown_values(self, codes: Codes, told: Mask | None) -> Mask:
         """Return which values are unknown, by codes (features, rows), and those said to be."""

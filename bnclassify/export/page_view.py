@@ -17,7 +17,7 @@ from ..tools.checks import Instance, Names, Optional, check_columns
 from ..tools.graphs import descending_order
 
 _BYTES = 6  # of a number, which is exact to 4e-15 of the largest of its array
-_DIGITS = (6, 7)  # of effects, and of covariances
+_DIGITS = (6, 8)  # of effects, and of covariances
 
 
 def titles_of_variables(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashable, str]:
