@@ -89,8 +89,6 @@ def tables_that_gain(
     Example: of a cell with the classes a, a, and of two classes with p = .5 each,
     s = .1 and r = 1, the effects are ln (2.1 / 1.1) = .65 and ln (.1 / 1.1) = −2.4.
     """
-    from scipy.sparse import csr_array  # slow to import
-
     marks, p = np.zeros(left_out.shape), np.maximum(softmax(left_out, axis=1), 1e-300)
     own_class = np.arange(len(rows)), classes
     marks[own_class] = 1
@@ -113,7 +111,7 @@ def tables_that_gain(
         return mean, float(np.sqrt(spread / weights.sum()))
 
     def others(table: Cells) -> list[Array]:
-        return [_sums_of_others(table, x, weights, cases) for x in (marks, p)]
+        return [np.maximum(_sums_of_others(table, x, weights, cases), 0.0) for x in (marks, p)]
 
     left = [table._replace(cells=table.cells[rows]) for table in tables]
     first = [max(gain(p, own, (1.0, r))[0] for r in (1, -1)) for own in map(others, left)]
@@ -125,11 +123,7 @@ def tables_that_gain(
     def absorbed(table: Cells) -> Array:
         """Return the residual of each row that the fit adds to the others in its cell."""
         vectors, curvatures = shares
-        of_rows: Any = csr_array(
-            (weights * curvatures, (table.cells, own_class[0])), (table.size, len(rows))
-        )
-        sums: Any = (of_rows @ vectors)[table.cells]
-        sums -= (np.minimum(weights, 1.0) * curvatures)[:, None] * vectors
+        sums = _sums_of_others(table, curvatures[:, None] * vectors, weights, cases)
         return np.asarray(np.einsum("ij,ij->i", sums, vectors)[:, None] * (marks - p))
 
     while left and len(added) < _MOST_TABLES:
@@ -162,11 +156,11 @@ def _sums(table: Cells, values: Array, weights: Array) -> Array:
 def _sums_of_others(table: Cells, values: Array, weights: Array, cases: Positions | None) -> Array:
     """Return the weighted sums of values in the cell of each row, without the row's own case."""
     sums = np.empty(values.shape)
-    for c, own in enumerate(values.T):
-        total = np.bincount(table.cells, weights * own, table.size)[table.cells]
-        if cases is None:
-            sums[:, c] = total - np.minimum(weights, 1.0) * own
-        else:
-            _, both = np.unique(np.stack([table.cells, cases]), axis=1, return_inverse=True)
-            sums[:, c] = total - np.bincount(both.ravel(), weights * own)[both.ravel()]
-    return np.maximum(sums, 0.0)
+    own, kept = np.arange(len(weights)), np.minimum(weights, 1.0)
+    if cases is not None:
+        _, own = np.unique(np.stack([table.cells, cases]), axis=1, return_inverse=True)
+        own, kept = own.ravel(), weights
+    for c, of_rows in enumerate(values.T):
+        total = np.bincount(table.cells, weights * of_rows, table.size)[table.cells]
+        sums[:, c] = total - np.bincount(own, kept * of_rows)[own]
+    return sums
