@@ -165,3 +165,12 @@ def test_names_of_many_classes_do_not_matter() -> None:
     others = names[rng.permutation(12)]
     found = posteriors(frame.assign(y=others[classes]), frame)
     np.testing.assert_allclose(found[others], expected[names], atol=1e-6)
+
+
+def test_more_levels_than_fit_into_memory_are_joined_from_the_rarest() -> None:
+    """Of 40,001 names, one has 300 rows of "b", and each of the others a row of each class."""
+    names = np.append(np.repeat(np.arange(40_000), 2), np.full(300, 40_000)).astype(str)
+    frame = pd.DataFrame({"name": names, "y": [*"ab" * 40_000, *"b" * 300]})
+    p = posteriors(frame, pd.DataFrame({"name": ["40000", "0"]}))["b"]
+    assert p[0] > 0.98
+    assert p[1] == pytest.approx(0.5, abs=0.01)

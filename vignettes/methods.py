@@ -514,7 +514,7 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # after a constant, by the method of Gram and Schmidt: the *line*, z and z² of the standardized means of groups, at most 4 in
 # size, of which the second is then halved; and the *smooth* ones, $\cos(π k r)$ of the groups for k = 1, …, 12, which are then
 # divided by k. A category has the smooth contrasts $[x = l] - p_l$, with $p_l$ the share of level l; of more than twelve
-# levels, those that occur once are one. The contrasts of a type and feature are divided by the root of the sum of their
+# levels, those that occur once are one, as are the rarest of more than 4,096. The contrasts of a type and feature are divided by the root of the sum of their
 # variances. A missing value has 0 in all of them and, with a share m of missing values, one more smooth contrast: 1 − m, and −m
 # for other values. The contrasts of a pair are the products of those of both sides, whose variances sum to 1 on each side. The
 # cells of all pairs are at most 16,384, and times the number of classes at most 32,768 for 1,000 rows and 98,304 for 3,000, so

@@ -25,6 +25,7 @@ from .effect_table import UNSEEN, Values
 
 _GROUPS = 64  # maximum number of groups of a number
 COSINES = 12  # number of cosines; a category with more levels joins those that occur once
+_LEVELS = 2**12  # about the largest number of levels with contrasts, whose products fit into memory
 _FARTHEST = 4.0  # standard deviations beyond which a line is constant
 _TINY = 1e-300
 
@@ -121,7 +122,8 @@ def read_feature(
     """Return a column of training rows in groups, and the contrasts of these.
 
     Levels in fewer than ``min_count`` rows are one group; by default, those
-    that occur once, in a column with many levels.
+    that occur once, in a column with many levels. If more than 4,096 are left,
+    so are those that are not more frequent than the next one.
     """
     weights, position = data.row_weights, data.positions[name]
     labels = data.levels[position]
@@ -130,7 +132,10 @@ def read_feature(
     codes: Codes = data.codes[position]
     groups, values = np.where(codes < 0, len(labels), codes).astype(np.int32), Values(labels)
     counts = np.bincount(groups, weights, len(labels) + 1)
-    rare = np.flatnonzero((counts[:-1] > 0) & (counts[:-1] < (min_count or 2)))
+    is_rare = counts[:-1] < (min_count or 2)
+    if len(labels) > _LEVELS:
+        is_rare |= counts[:-1] <= np.sort(counts[:-1])[-_LEVELS - 1]
+    rare = np.flatnonzero(is_rare & (counts[:-1] > 0))
     if (min_count and len(rare)) or (len(rare) > 1 and len(labels) > COSINES):
         kept = np.setdiff1d(np.arange(len(labels)), rare)
         values = Values((*[labels[k] for k in kept.tolist()], UNSEEN))
