@@ -55,7 +55,8 @@ and each imports only ``tools`` and earlier chapters::
     parameters       counts and a prior become tables                        lp
     prediction       scores become labels, posteriors, decisions             predict
     metrics          from predictions to a number
-    validation       refit without a fold, and measure                       cv cv_predict
+    folds            rows in folds, and models refitted without each        stratified_folds
+    validation       what is measured in folds                               cv cv_predict
     search           greedy search by cross-validation                       fssj tan_hc kdb ...
 
 The annexes are packages that stand on the chapters. No chapter imports an
@@ -157,6 +158,7 @@ from .fitting.bnc import bnc as bnc
 from .fitting.update import pool as pool, update as update
 from .fitting.with_prior import with_prior as with_prior
 from .fitting.with_table import from_tables as from_tables, with_table as with_table
+from .folds import r_folds as r_folds, stratified_folds as stratified_folds
 from .frames import encode as encode
 from .judge.accuracy import (
     accuracy as accuracy,
@@ -222,12 +224,7 @@ from .structure import (
 from .superparents.n_dependence import ande as ande
 from .superparents.one_dependence import aode as aode
 from .tools import messages, signatures
-from .validation import (
-    cv as cv,
-    cv_predict as cv_predict,
-    r_folds as r_folds,
-    stratified_folds as stratified_folds,
-)
+from .validation import cv as cv, cv_predict as cv_predict
 
 structure.add_learners(
     nb, anb, aode, ande, spode, tan_cl, chow_liu, kdb_mi, chisq_dn,

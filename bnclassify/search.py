@@ -27,6 +27,7 @@ from .classifiers import BNC, Prior, PseudoCounts, find_prior
 from .counts import check_table_size, flat_index, number_family_states
 from .dataset import Dataset, Schema
 from .elimination import Factor, add_marginalized_terms
+from .folds import Folds, drawn_or_given_folds
 from .frames import InFull, TrainingData, prepare_training_rows
 from .metrics import ACCURACY, METRICS, Metric
 from .model import Step, is_recipe_running
@@ -47,7 +48,6 @@ from .tools.checks import Flag, OneOf, Optional, Real, SearchMetric, Seed, Whole
 from .tools.foreign_words import METRICS_ELSEWHERE
 from .tools.graphs import connected_components
 from .tools.messages import shown, warn, with_shared_text
-from .validation import Folds, drawn_or_given_folds
 
 # Neighbors of a structure: the candidate edits of a step of a search.
 #

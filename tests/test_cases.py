@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
+from bnclassify.folds import split_cases_into_folds
 from bnclassify.frames import split_off_groups
 from bnclassify.networks import leave_one_out
-from bnclassify.validation import split_cases_into_folds
 
 from .estimators import BNCClassifier
 from .test_recipe import patients

@@ -10,9 +10,9 @@ import pytest
 from scipy.stats import t as student
 
 import bnclassify as bn
+from bnclassify.folds import plan_rounds
 from bnclassify.models import EffectTable
 from bnclassify.prediction import bounds_of_draws
-from bnclassify.validation import plan_rounds
 
 
 def log_odds(p: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.validation import rows_tested_by_folds
+from bnclassify.folds import rows_tested_by_folds
 
 from .conftest import read_reference, reference_frame, scores_of
 

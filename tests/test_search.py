@@ -22,6 +22,7 @@ from bnclassify import search as scoring
 from bnclassify.accessors import log_joint
 from bnclassify.classifiers import find_prior
 from bnclassify.dataset import Dataset, Schema
+from bnclassify.folds import rows_tested_by_folds
 from bnclassify.metrics import METRICS
 from bnclassify.networks.backoff_prior import BackOff
 from bnclassify.search import (
@@ -34,7 +35,6 @@ from bnclassify.search import (
     superparent_additions,
 )
 from bnclassify.tools.graphs import find_cycle
-from bnclassify.validation import rows_tested_by_folds
 
 from .conftest import read_reference, reference_frame, scores_of
 from .strategies import examples, frames, networks

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify import validation
+from bnclassify import folds as folding
 from bnclassify.counts import pair_statistics
 from bnclassify.frames import prepare_training_rows
 from bnclassify.judge.summary import mean_contributions
@@ -215,14 +215,9 @@ def test_a_function_with_weights_is_a_metric_of_weighted_rows() -> None:
 
 def test_units_of_large_weights_are_split_as_those_of_repeated_rows() -> None:
     codes, units = np.array([0, 1, 0, 1, 0, 2]), np.array([5, 3, 0, 8, 9, 1])
-    repeated = np.array(
-        [validation.split_weights_into_folds(codes, units, 4, rng(seed)) for seed in range(400)]
-    )
+    repeated = np.array([folding.split_weights_into_folds(codes, units, 4, rng(seed)) for seed in range(400)])
     drawn = np.array(
-        [
-            validation.split_weights_into_folds(codes, units, 4, rng(seed), most_repeated=0)
-            for seed in range(400)
-        ]
+        [folding.split_weights_into_folds(codes, units, 4, rng(seed), most_repeated=0) for seed in range(400)]
     )
     assert (drawn.sum(axis=2) == units).all()
     for code in range(3):  # as many rows of each class in each fold
@@ -237,7 +232,7 @@ def test_a_row_of_weight_0_is_tested_in_one_fold() -> None:
     data = prepare_training_rows(
         bn.encode(pd.DataFrame({"x": list("uv") * 6, "y": np.where(codes, "b", "a")}), weights=weights), "y"
     )
-    drawn = [(fold.rows, fold.units) for fold in validation.draw_folds(data, 3, rng(0))]
+    drawn = [(fold.rows, fold.units) for fold in folding.draw_folds(data, 3, rng(0))]
     times = np.bincount(np.concatenate([rows for rows, _ in drawn]), minlength=12)
     assert (times[weights == 0] == 1).all()
     assert sum(0 if units is None else units.sum() for _, units in drawn) == weights.sum()
@@ -415,7 +410,7 @@ def test_too_many_rows_are_refused_by_weights_that_are_numbers_of_rows() -> None
 @pytest.mark.parametrize("total", [10**9 - 3, 10**9, 10**12 + 1, 2**53 - 1])
 def test_units_of_large_weights_are_split_evenly(total: int) -> None:
     units = np.array([total // 3, 5, total - total // 3 - 5, 0], dtype=np.int64)
-    tested = validation.split_weights_into_folds(np.array([0, 0, 1, 1]), units, 3, np.random.default_rng(0))
+    tested = folding.split_weights_into_folds(np.array([0, 0, 1, 1]), units, 3, np.random.default_rng(0))
     assert tested.sum(axis=1).tolist() == units.tolist()
     assert (tested >= 0).all()
     assert np.ptp(tested.sum(axis=0)) <= 1

@@ -12,6 +12,7 @@ import pandas as pd
 
 from ..accessors import check_single_graph, unwrap_estimator
 from ..classifiers import BNC
+from ..folds import check_recipe, check_training_columns, training_data_of_models
 from ..frames import InFull, InParts, TrainingData, open_data
 from ..model import Model, Step
 from ..structure import Arc, edge_posterior, fixed_again, network_with_families
@@ -20,7 +21,6 @@ from ..tools.calls import progress_bar
 from ..tools.checks import Flag, OneOf, Optional, Real, Seed, Whole, check_rng, must_be
 from ..tools.graphs import ChangingDag
 from ..tools.messages import listed
-from ..validation import check_recipe, check_training_columns, training_data_of_models
 
 _COLUMNS = ["from", "to", "strength", "direction"]
 

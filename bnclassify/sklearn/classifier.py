@@ -19,6 +19,7 @@ from ..additive.fit import fit_effects
 from ..dataset import Dataset, check_not_reordered, check_same_index, check_weights
 from ..elimination import numeric_columns_of
 from ..fitting.bnc import bnc, check_learner_uses_groups
+from ..folds import training_data_of_model
 from ..frames import (
     Meaning,
     foreign_to_pandas,
@@ -36,7 +37,6 @@ from ..tools.calls import parameters_of, showing_progress
 from ..tools.checks import AnyCutting, Learner, OneOf, Seed, Unseen
 from ..tools.messages import listed, shown, warn
 from ..tools.parallel import using_jobs
-from ..validation import training_data_of_model
 from .arguments import PREPARATION, estimation_step, estimator_arguments
 from .inputs import (
     CategoricalInput,
