@@ -180,10 +180,9 @@ predict(sure, test.head(3), prob=True, interval=0.9)["malignant"].round(3)
 #
 # ## Unknown and missing values
 #
-# A *missing* value has an effect of its own, which is estimated from the training rows that lack the value. If no training row
-# lacks the feature, a missing value in a new row is treated as unknown. A feature that is *unknown*, because a record leaves it
-# out, is not evidence: its contribution is 0, and known features that are correlated with it take its place as far as they
-# predict it. See [Missing values](incomplete.py#unknown-or-missing).
+# A *missing* value has an effect of its own. A feature that is *unknown*, because a record leaves it out, is not evidence: its
+# contribution is 0, and known features take its place as far as they predict it. See [Missing
+# values](incomplete.py#unknown-or-missing).
 #
 # ## When another model is better
 #

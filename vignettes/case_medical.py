@@ -231,8 +231,8 @@ plot_nomogram(card, row=cleo)
 cv({"card": card}, train, k=3, rng=0, metric=["auc", "log_loss"]).round(3)
 
 # %% [markdown]
-# The table of totals counts an unknown measurement with the mean points of its rows; `predict` also allows for the uncertainty
-# of unknown values, so the two differ. The lower AUC of the card is the price of three intervals per measurement.
+# The table of totals counts an unknown measurement with its mean points; `predict` also allows for the uncertainty of unknown
+# values, so the two differ. The lower AUC of the card is the price of three intervals per measurement.
 #
 # ## 11. Report and hand over
 #

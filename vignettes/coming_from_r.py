@@ -1,8 +1,7 @@
 # %% [markdown]
 # # For users of R
 #
-# The functions and their results agree with the R package [bnclassify](https://cran.r-project.org/package=bnclassify):
-# structures, tables, posteriors, scores and weights are tested against version 0.4.8, and the greedy searches step by step.
+# The functions and their results agree with the R package [bnclassify](https://cran.r-project.org/package=bnclassify) 0.4.8.
 # This page lists all differences, and repeats the usage section of the paper on the R package. If you use another package,
 # begin with [e1071, klaR, naivebayes and caret](#other-packages) or [bnlearn](#from-bnlearn).
 #
@@ -154,8 +153,8 @@ print(bn.confusion(bn.predict(laplace, votes), votes["Class"]).T)
 # (paper)=
 # ## The R paper, line by line
 #
-# The R code stands above each line as a comment, from the usage section of Mihaljević, Bielza and Larrañaga (2018). The results
-# agree with the printed ones, because `r_folds` draws the folds that R draws after `set.seed`.
+# The R code above each line is from Mihaljević, Bielza and Larrañaga (2018). `r_folds` draws the folds that R draws after
+# `set.seed`.
 
 # %%
 # library(bnclassify)
@@ -254,9 +253,6 @@ print(bn.cv({"nb": naive, "ode_cl_aic": tan}, car, folds=folds).round(7).to_dict
 # ```
 #
 # Factors become categorical columns, and results become data frames. Pass a single row as a named list.
-#
-# The wrapper for feature selection of mlr has an equivalent in scikit-learn: see [For users of
-# scikit-learn](coming_from_sklearn.py#feature-selection-importance-and-calibration).
 #
 # ## Reference
 #

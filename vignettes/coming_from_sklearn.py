@@ -188,4 +188,3 @@ print("largest difference of a probability:", abs(difference).max().round(6))
 #   column to a categorical one *before* you split the data, and all its levels are known in every fold.
 # - **Greedy learners** (`fssj`, `bsej`, `tan_hc`, `tan_hcsp`, `kdb`) run cross-validation within `fit` and need the number
 #   of folds: `dag_args={"k": 5}`.
-#

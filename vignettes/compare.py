@@ -93,8 +93,7 @@ compare(results, test="bayes_t", rope=0.01).round(3)
 # ## Several learners over several data sets
 #
 # Whether a learner is better *in general* is another question. The data sets are then the sample: six data sets are six
-# observations, however many folds you use. The six here come with the packages, so they are not a random sample. Three folds
-# once, and the first ten features of each data set, keep the block short.
+# observations, however many folds you use. The six here come with the packages, so they are not a random sample.
 
 # %%
 car = load_car()

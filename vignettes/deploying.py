@@ -134,8 +134,7 @@ assert apart.notna().all()
 print("largest difference:", f"{apart.max():.0e}")
 
 # %% [markdown]
-# The answer is `NULL` if a row lacks a feature that no training row lacks, or more features than any training row does: see
-# [Missing values](incomplete.py#unknown-or-missing).
+# For some incomplete rows, the answer is `NULL`: see [Missing values](incomplete.py#unknown-or-missing).
 #
 # Store the statement as a view, and write it again when the model is updated. Its length is limited to one million characters,
 # the limit of SQLite. For a short query, fit a sum of single effects, as in the next section. If the columns are numbers in the
@@ -162,11 +161,9 @@ table.loc[table["value"] == "(missing)", "yes"] = 0
 print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
 
 # %% [markdown]
-# `monotonize` finds the closest effects that never fall, and the log-loss hardly changes. `scorecard` rounds the table to whole
-# points, here with at most three intervals per measurement. `predict(card, women, points=True)` returns totals, and the query
-# has a column `points`. The reasons compare each value with the average woman; `explain` also has a column `lost`, the points
-# below the best value. The last lines set the effect of missing values to 0. All of these are models: you can predict, explain,
-# evaluate, save and export them.
+# `monotonize` finds the closest effects that never fall, and the log-loss hardly changes. `predict(card, women, points=True)`
+# returns totals, and the query has a column `points`. The reasons compare each value with the average woman. The last lines set
+# the effect of missing values to 0. All of these are models: you can predict, explain, evaluate, save and export them.
 #
 # An interaction is the effect of a pair. Each pair is a table with the mean 0 along each side: rows of `effects` with the
 # columns `given` and `given_value`, a row such as "lug_boot × safety" in `explain`, and a heat map, `plot_effect(model,
@@ -205,9 +202,9 @@ print(
 # ## A page for web browsers
 #
 # `write_page` writes one HTML file that predicts and explains without Python, for example for a clinician or a class of
-# students. It works offline and sends no data. Readers fill in what they know and see the answer, the contribution of each
-# value, which single changes would alter it and, for a scorecard, the points. `labels=` gives the fields titles with units,
-# `note=` says what the data are, and `order=` puts fields first.
+# students. It works offline and sends no data. Readers fill in what they know and see the answer, its reasons, and which single
+# changes would alter it. `labels=` gives the fields titles with units, `note=` says what the data are, and `order=` puts fields
+# first.
 
 # %%
 write_page(model, "diabetes.html", title="Does she have diabetes?")

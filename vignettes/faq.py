@@ -11,21 +11,15 @@
 #
 # | question | answer |
 # |---|---|
+# | How do I predict, explain, evaluate, compare, save …? | One line for each: [Your table in ten minutes](start.py#in-one-table) |
 # | Which classifier should I use? | Start with `BNCClassifier()`; [Choosing a classifier](overview.py#default-sum-or-network) says when to use a sum or a network |
-# | Which arguments should I tune? | Usually none: [Choosing a classifier](overview.py#arguments) |
 # | How does the default differ from naive Bayes and TAN? | They count each table on its own. The default estimates the effects of all features and pairs together, so that dependent features do not count twice: [How it works](how_it_works.py#the-default-in-one-minute) |
-# | How do I get probabilities? | `predict(x, df, prob=True)`; out of fold, `cv_predict(x, df)`: [Evaluating a classifier](judging.py#out-of-fold-probabilities) |
 # | May I trust the probabilities? | See whether the points of `plot_calibration(cv_predict(x, df, rng=0), df[y])` are on the diagonal: [Evaluating a classifier](judging.py#calibration) |
 # | Why is a probability not the share among similar training rows? | Because few rows are similar. Effects are estimated from all rows together, and are shrunk towards 0 if few rows support them: [The default classifier](accuracy.py#how-it-is-fitted). Without any known value, it is the share of the class |
-# | How accurate is my model? | `summary(x, df, rng=0)` or `cv`: [Evaluating a classifier](judging.py) |
-# | How do I compare two models? | `compare(cv({"a": a, "b": b}, df, repeats=10, rng=0, mean=False))`: [Comparing classifiers](compare.py) |
 # | How do I draw a ROC curve? | `sklearn.metrics.RocCurveDisplay.from_predictions(df[y] == "yes", cv_predict(x, df, rng=0)["yes"])` |
 # | Why is the rare class never predicted? | Because another class is more probable in every row. State `costs`; resampling and class weights would change the probabilities: [Evaluating a classifier](judging.py#misclassification-costs) |
 # | How do I set the costs of errors? | `predict(x, df, costs=costs)` or `BNCClassifier(costs=costs)`, with a DataFrame that has one row per actual class and one column per label (in `predict`, also per decision such as "refer"): [Evaluating a classifier](judging.py#misclassification-costs) |
 # | Why does scikit-learn report an accuracy below the baseline? | `cv=5` does not shuffle, and the rows are sorted: [For users of scikit-learn](coming_from_sklearn.py#differences) |
-# | How sure is a prediction? | Fit with `bnc(..., interval=True)`, then `predict(..., prob=True, interval=0.9)`: [Uncertainty](uncertainty.py) |
-# | Why did the model make this prediction? | `explain(x, row)`: [Interpreting a model](interpreting.py) |
-# | Which features matter? | `plot_importance(x, df)`: [Interpreting a model](interpreting.py) |
 # | Can I get the model as a table, or as points? | `pairs=0`, then `effects` or `scorecard`: [Your table in ten minutes](start.py#the-model-as-a-table-and-as-a-card) |
 # | What do the reasons in a letter of rejection say (adverse action)? | Where points were lost: `explain(card, row)`: [Case study: credit](case_credit.py) |
 # | Is the model as accurate for each group of people? | `summary(x, df, by="sex", k=5, rng=0)`: [Saving and deploying models](deploying.py#after-deployment-drift-and-audit) |
@@ -37,13 +31,10 @@
 # | Why is a category "None" missing? | `pandas.read_csv` reads "None" and "NA" as missing values. Use `read_csv(path, keep_default_na=False, na_values=[""])` |
 # | How are missing values handled? | They stay missing. In the default, a *missing* value has an effect of its own, if training rows lack it, too; a feature that a record leaves out is *unknown*, which is not evidence: [Missing values](incomplete.py#unknown-or-missing) |
 # | What about dates? | Make features of them: days since a fixed day, month, weekday. The error for a column of dates, and `check_data`, show the two lines of pandas |
-# | How do I predict several class variables (multi-label)? | [Several class variables](several.py) |
-# | How do I find groups of rows without a class? | `lca`: [Networks and queries](networks.py#latent-classes) |
 # | Does it predict numbers (regression), or survival times? | No. Whether something happens within a year is a class, if all rows were observed for a year |
 # | What if the data do not fit in memory, or grow? | [Large data](scale.py) |
 # | Does a GPU help? | No, it is not used. Models are small, and most fits take seconds |
 # | How do I save a model, or deploy it without Python? | `save(x, "model.json")`; `to_sql` for a database, `write_page` for a browser, `effects` for a table: [Saving and deploying models](deploying.py) |
-# | Why can I not import `logLik`? | The error names the function here, `loglik` |
 #
 # ## Messages
 #

@@ -188,8 +188,8 @@ Graphs()
 # ## The default, in one minute
 #
 # `bnc(class_var="diabetes", dataset=df)` and `BNCClassifier()` fit another kind of sum. In a network, each table is counted on
-# its own, so dependent features count their evidence twice. The default estimates all effects together, as a logistic
-# regression does:
+# its own, so dependent features without an arc between them count their evidence twice. The default estimates all effects
+# together, as a logistic regression does:
 #
 # > log odds = start + effect of each feature + effect of some pairs of features
 #

@@ -91,8 +91,7 @@ print(predict(models["tan_cl"], incomplete.head(3), prob=True).round(4))
 print(cv(models, voting, k=10, rng=0).round(3))
 
 # %% [markdown]
-# If all votes of a member are missing, the
-# posterior is the class prior:
+# If all votes of a member are missing, the posterior is the class prior:
 
 # %%
 unknown = pd.DataFrame(

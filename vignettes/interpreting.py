@@ -100,9 +100,8 @@ print(*explain(model, member, sentences=True), sep="\n")
 # ## Main effects and interactions
 #
 # With `interactions=True`, `explain` reports one main effect per feature, which depends on nothing but its own value, and one
-# interaction per pair: what the two values add together beyond both main effects. Neither depends on the root. To show this,
-# the code compares two trees with different roots. They have the same distribution, because the rows are complete and the prior
-# of `ess` does not depend on the directions of arcs:
+# interaction per pair: what the two values add together beyond both main effects. Neither depends on the root. Here are two
+# trees with different roots and the same distribution:
 
 # %%
 complete = voting.dropna()
@@ -119,8 +118,8 @@ for split in (False, True):
     print(f"interactions={split}: largest difference {apart:.2g} nats")
 
 # %% [markdown]
-# Of all contributions to the 232 predictions, the one that differs most between the two trees differs by 6 nats. Main effects
-# and interactions agree to the last digits. A chart shows both:
+# Contributions differ by up to 6 nats between the two trees. Main effects and interactions agree to the last digits. A chart
+# shows both:
 
 # %%
 plot_explanation(first, complete.iloc[0], interactions=True, top=10)

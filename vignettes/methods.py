@@ -348,10 +348,9 @@ check(
 # %% [markdown]
 # ## Missing values at prediction
 #
-# Networks, their averages and models of several class variables marginalize over missing features exactly: they sum over all
-# completions of a row. `ande` uses a missing feature neither as a superparent nor as a child. A dependency network sums the
-# product of its tables; with cycles of arcs this is not a distribution, so its posterior can differ from the prior if all
-# features are missing.
+# Networks, their averages and models of several class variables sum over all completions of a row. `ande` uses a missing
+# feature neither as a superparent nor as a child. A dependency network sums the product of its tables; with cycles of arcs this
+# is not a distribution, so its posterior can differ from the prior if all features are missing.
 #
 # %% [markdown]
 # ## Expectation maximization
@@ -672,31 +671,21 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # (founding)=
 # ## Where each algorithm is
 #
-# Besides [those of the paper on the R package](coming_from_r.py#paper), the package has these algorithms of the documents on
-# which it is based:
+# Besides [those of the paper on the R package](coming_from_r.py#paper), the package has these algorithms of surveys and papers.
+# TAN (`tan_cl`), the averages (`spode`, `aode`, `ande`), semi-naive Bayes (`fssj`, `bsej`), k-dependence (`kdb_mi`), ChiSqDN
+# with `df="deterministic"` and probabilistic chains (`chain`) are those of their authors. The others differ:
 #
 # | algorithm | here | difference |
 # |---|---|---|
-# | **Friedman, Geiger, Goldszmidt (1997)** | | |
-# | TAN | `tan_cl` | none; other scores give forests |
-# | smoothing of TAN by the marginals | `lp(backoff=True)` | the weights of the marginals are estimated |
-# | general networks by MDL; BAN | `hc`, `ban` | MDL is −BIC |
-# | Bayesian multinet | not included | graphs are the same for all classes |
-# | **Bielza, Larrañaga (2014)** | | |
-# | selective naive Bayes | `nb(features=learn_blanket(...))` | features by a filter |
-# | semi-naive Bayes | `fssj`, `bsej` | none |
-# | SPODE, AODE, AnDE | `spode`, `aode`, `ande` | none |
-# | k-dependence (Sahami 1996) | `kdb_mi` | none |
-# | Markov blanket of the class | `learn_blanket` | IAMB |
+# | smoothing of TAN by the marginals (Friedman, Geiger, Goldszmidt 1997) | `lp(backoff=True)` | the weights of the marginals are estimated |
+# | general networks by MDL; BAN (same paper) | `hc`, `ban` | MDL is −BIC |
+# | Bayesian multinet (same paper) | not included | graphs are the same for all classes |
+# | selective naive Bayes (Bielza, Larrañaga 2014) | `nb(features=learn_blanket(...))` | a filter, by IAMB |
 # | K2 search (Cooper, Herskovits 1992) | `hc(score="k2")` | without an order of the variables |
 # | penalized conditional likelihood (Grossman, Domingos 2004) | `tan_hc(metric="log_loss")` | by held-out rows, without a penalty |
-# | **Gámez, Mateo, Puerta (2006)** | | |
-# | ChiSqDN | `chisq_dn(df="deterministic")` | none; the default `df` gives smaller tables |
-# | queries (Heckerman and others 2000) | `query`, `sample`, `impute` | the class is drawn from the posterior of `predict` |
-# | **Several class variables** | | |
+# | queries of dependency networks (Heckerman and others 2000) | `query`, `sample`, `impute` | the class is drawn from the posterior of `predict` |
 # | multidimensional classifiers (van der Gaag, de Waal 2006; Bielza, Li, Larrañaga 2011) | `mbc` | bridges by a score |
 # | average of networks (Antonucci, Corani, Mauá, Gabaglio 2013) | `maode` | averages probabilities, not logarithms |
-# | probabilistic chain (Dembczyński, Cheng, Hüllermeier 2010) | `chain` | none |
 # | ensemble of chains (Read and others 2011) | `chain(orders=10)` | averages posteriors, not labels |
 #
 # ## References
@@ -708,7 +697,6 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # - Bielza, Larrañaga (2014). Discrete Bayesian network classifiers. ACM Computing Surveys 47.
 # - Bouckaert, Frank (2004). Evaluating the replicability of significance tests for comparing learning algorithms. PAKDD 2004.
 # - Brier (1950). Verification of forecasts expressed in terms of probability. Monthly Weather Review 78.
-# - Buntine (1991). Theory refinement on Bayesian networks. UAI 1991.
 # - Chow (1970). On optimum recognition error and reject tradeoff. IEEE Transactions on Information Theory 16.
 # - Chow, Liu (1968). Approximating discrete probability distributions with dependence trees. IEEE Transactions on Information
 #   Theory 14.
@@ -723,7 +711,6 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # - Dietterich (1998). Approximate statistical tests for comparing supervised classification learning algorithms. Neural
 #   Computation 10.
 # - Domingos, Pazzani (1997). On the optimality of the simple Bayesian classifier under zero-one loss. Machine Learning 29.
-# - Elkan (2001). The foundations of cost-sensitive learning. IJCAI 2001.
 # - Fayyad, Irani (1993). Multi-interval discretization of continuous-valued attributes for classification learning. IJCAI 93.
 # - Friedman (1997). Learning belief networks in the presence of missing values and hidden variables. ICML 1997.
 # - Friedman, Geiger, Goldszmidt (1997). Bayesian network classifiers. Machine Learning 29.

@@ -373,13 +373,7 @@ for name, model in {
 # %% [markdown]
 # ## Summary
 #
-# | learner | graph | found by | when to use it |
-# |---|---|---|---|
-# | `chow_liu` | a tree over all variables | exactly, from pairs | for an overview of the data |
-# | `hc` | any directed acyclic graph | hill climbing on a score | if all variables are of interest |
-# | `tan_cl` | the class and a forest | exactly, from pairs | for prediction at low cost |
-# | `ban` | the class and any acyclic graph | hill climbing on a score | for prediction, with enough rows |
-# | `kdb_mi` | the class and k parents per feature | ranking, no search | for prediction, with many rows |
-# | `chisq_dn` | the class and arcs in any direction | tests of independence | to study dependences |
+# Use `chow_liu` for an overview of the data, `hc` if all variables are of interest, and `ban` or the learners of [Choosing a
+# classifier](overview.py) to predict. A network then answers queries, draws samples and completes rows.
 #
 # [Formulas](methods.py#references) lists the sources.

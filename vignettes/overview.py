@@ -44,7 +44,7 @@
 #
 # and predict the class with the largest joint probability. They differ in which graphs (*structures*) they allow, in how they
 # choose one, and in how they estimate the tables. More parents mean fewer assumptions, but more *parameters* (probabilities in
-# the tables) to estimate from the same rows.
+# the tables) to estimate.
 
 # %%
 import pandas as pd

@@ -2,10 +2,9 @@
 # # Large data
 #
 # A label needs one byte once it is encoded, so a file of ten gigabytes often fits in memory: chunks of a file, a Dask DataFrame
-# and a table of a database can be used wherever this site uses a DataFrame. And networks consist of counts, which can be added
-# up: over chunks that do not fit, machines of a cluster, rows that arrive later, and sites of a study. This page fits the same
-# tree in all these ways and checks that the results are equal. It takes ten minutes. You need the extras `dask`, `databases`
-# and `frames`.
+# and a table of a database can be used wherever this site uses a DataFrame. Networks consist of counts, which can also be added
+# up over chunks, machines, later rows, and sites of a study. This page fits the same tree in all these ways and checks that the
+# results are equal. It takes ten minutes. You need the extras `dask`, `databases` and `frames`.
 #
 # ```{index} ! large data, ! memory, ! memory error, ! chunks, ! Dask, ! DuckDB, ! weights, ! survey weights, ! frequencies
 # ```
@@ -125,7 +124,7 @@ if pl is not None:
     print(predict(in_polars, cars.lazy().tail(2), prob=True))
 
 # %% [markdown]
-# The model is the same as from pandas.
+# The result is `True`: the model is the same as from pandas.
 #
 # ## Chunks of a file
 #

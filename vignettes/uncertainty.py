@@ -170,11 +170,10 @@ query(
 # ## Sets of classes
 #
 # A *prediction set* is a list of classes, as short as possible, that contains the actual class of a new row with a frequency
-# that you choose, such as 90 %. The library [MAPIE](https://mapie.readthedocs.io) (`pip install mapie`) makes such sets by
-# conformal prediction: on rows that the model has not seen, it chooses the threshold that 90 % of the posteriors of the actual
-# class exceed, and a new row gets all classes above it. The only assumption is that new rows and these rows come from the same
-# population. MAPIE first calls every classifier with a row of zeros, so pass text, in which `BNCClassifier` treats numbers as
-# missing values.
+# that you choose, such as 90 %. The library [MAPIE](https://mapie.readthedocs.io) makes such sets by conformal prediction: on
+# rows that the model has not seen, it chooses the threshold that 90 % of the posteriors of the actual class exceed, and a new
+# row gets all classes above it. New rows must come from the same population. MAPIE first calls every classifier with a row of
+# zeros, so pass text, in which `BNCClassifier` treats numbers as missing values.
 
 # %%
 import warnings
