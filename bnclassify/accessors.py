@@ -22,14 +22,7 @@ import numpy as np
 import pandas as pd
 
 from .classifiers import BNC, Drawn, Graph, Network, PseudoCounts
-from .dataset import (
-    Columns,
-    Countable,
-    Dataset,
-    Opened,
-    as_floats,
-    warn_of_distant_numbers,
-)
+from .dataset import Columns, Countable, Dataset, Opened, as_floats, warn_of_distant_numbers
 from .frames import Records, open_data, open_rows
 from .model import (
     A_NETWORK,

@@ -43,16 +43,7 @@ from .model import (
     forward_to_basis,
     replace_unchecked,
 )
-from .scores import (
-    Formula,
-    Mixture,
-    Numeric,
-    Rows,
-    Sum,
-    Table,
-    network_terms_and_codes,
-    scores_at,
-)
+from .scores import Formula, Mixture, Numeric, Rows, Sum, Table, network_terms_and_codes, scores_at
 from .tools.arrays import (
     BLOCK_ROWS,
     Array,

@@ -90,7 +90,8 @@ def contingency_table(data: Countable, family: Sequence[int]) -> Array:
 
 def count_families(data: Countable, families: Sequence[Sequence[int]]) -> StackedArrays:
     """Count families in one pass; tables of families with equal levels are views of one array."""
-    return StackedArrays.from_stacks(list(count_families_by_shape(data, families)))
+    stacks = list(count_families_by_shape(data, families))
+    return StackedArrays.from_stacks(stacks)
 
 
 def count_families_by_shape(
@@ -686,7 +687,7 @@ def products_are_faster(data: Countable, columns: Sequence[int]) -> bool:
     """Whether columns have so few levels that products of matrices count fastest."""
     cards = [data.cards[column] for column in columns]
     are_few = all(cards) and sum(cards) <= _FEW_LEVELS * len(cards)
-    return are_few and data.tables_from_source([]) is None
+    return are_few and not data.counted_by_source
 
 
 def count_pairs(data: Countable, owners: Positions | Slice = slice(None)) -> ArrayOf[Any]:

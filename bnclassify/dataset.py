@@ -78,12 +78,6 @@ MISSING = "(missing)"
 """The last level of a column whose missing values are a level."""
 
 
-def make_mark_missing(column: str) -> str:
-    """Return how to make a label missing that is the name of missing values."""
-    text = f"{column}.astype('string')"
-    return f"Make it missing, with {column} = {text}.mask({column} == {MISSING!r}), or rename it"
-
-
 @dataclass(frozen=True)
 class Schema:
     """The names of columns and their levels, without rows.
@@ -116,17 +110,6 @@ class Schema:
     def numeric(self) -> dict[Hashable, bool]:
         """The columns of numbers, which have no levels, in the form of `encode_frame`."""
         return {name: True for name, labels in self.levels_of.items() if not labels}
-
-    def check_without_mark(self, known: Known, argument: str) -> None:
-        """Raise a ValueError for a label that is the name of missing values, if it is not known."""
-        marked = [n for n, own in self.levels_of.items() if n not in known and MISSING in own]
-        if marked:
-            raise ValueError(
-                f"{argument} must not have the label {MISSING!r}, by which models call missing "
-                f"values; got it in {listed(marked)}. "
-                f"{make_mark_missing(f'{argument}[{marked[0]!r}]')}. With missing_level, models "
-                "learn from missing values as a level."
-            )
 
     def select(self, columns: Sequence[Hashable]) -> Schema:
         """Return the schema of some columns, in their order."""
@@ -179,6 +162,9 @@ class Columns(NamedTuple):
 
 
 ALL = Columns()
+
+Numeric: TypeAlias = bool | tuple[Hashable, ...]
+"""Columns to keep as numbers, or True for those that `discretize` discretizes by default."""
 
 
 # Codes of a column in terms of other levels, matched by label; messages about unseen labels.
@@ -869,10 +855,14 @@ class Opened(ABC, Generic[Read]):
         raw = preparation.read(self.check_in_memory("dataset"), known)
         return cast("Opened[Read]", preparation.prepared_data(raw))
 
-    def data_and_default_numeric_features(
-        self, features: Sequence[Hashable], targets: Sequence[Hashable]
+    def data_and_numeric_features(
+        self, features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
     ) -> tuple[Opened[Read], tuple[Hashable, ...]]:
-        """Return the data, encoded if needed, and the features to `discretize` by default."""
+        """Return the data, encoded if needed, and the features that are kept as numbers."""
+        if not isinstance(numeric, bool):
+            check_columns(numeric, features, "numbers")
+        if numeric is not True:
+            return self, numeric or ()
         data: Any = self.encode_raw(targets[0] if targets else None, {*features, *targets}, targets)
         found = []
         for name in features:
@@ -927,6 +917,9 @@ class Countable(Immutable):
         def with_missing_level(self, columns: Collection[Hashable]) -> Self: ...
         def level_weights(self, name: Hashable) -> Array: ...
 
+    counted_by_source: ClassVar[bool] = False
+    """Whether the source of the rows counts families, as a database can."""
+
     numbers: Mapping[Hashable, ArrayOf[Any]] = EMPTY
     targets: tuple[Hashable, ...] = ()
     order: tuple[Hashable, ...] = ()
@@ -937,7 +930,7 @@ class Countable(Immutable):
         return self
 
     def tables_from_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
-        """Return the tables of families if the source of rows counts them, as a database can."""
+        """Return the tables of families if they are ``counted_by_source``."""
         return None
 
     @cached_property

@@ -31,8 +31,7 @@ from .counts import (
     moments_of_cells,
     observed_numbers,
 )
-from .dataset import Dataset
-from .frames import Numeric
+from .dataset import Dataset, Numeric
 from .tools.arrays import (
     BLOCK_ROWS,
     Array,

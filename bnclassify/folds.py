@@ -24,7 +24,6 @@ from .dataset import (
     Columns,
     Data,
     Dataset,
-    Opened,
     OpenedData,
     check_same_index,
     check_unseen,
@@ -37,8 +36,8 @@ from .frames import (
     encode_frame,
     foreign_to_pandas,
     open_data,
-    read_training,
-    split_off_groups,
+    prepare_training_data,
+    with_groups_as_cases,
 )
 from .model import Derived, Model, Recipe, contains_given
 from .numbers import check_can_discretize
@@ -294,40 +293,39 @@ def drawn_or_given_folds(
     """
     if folds is None:
         return draw_folds(data, k, rng, quiet=quiet)
+    n = len(data)
     # Of the rows u, ?, v, where ? has no class, the given rows 1 and 2 are the training row 1.
     known = data.is_row_labeled if len(data.targets) == 1 else np.full(len(data), True)
     position = np.cumsum(known) - 1
     given: Any = list(folds) if isinstance(folds, Iterator) else folds
-    tests: Sequence[tuple[Positions, Positions | None]]
+    tests: list[tuple[Positions, Positions | None]] = []
     if pairs and isinstance(given, list | tuple) and given and all(map(_is_pair_of_arrays, given)):
-        tests = _tested_and_learned_rows(given, len(known))
+        for learned, tested in given:
+            own, rest = (_check_test_rows(rows, len(known)) for rows in (tested, learned))
+            if len(np.intersect1d(own, rest)):
+                raise ValueError(
+                    "folds must not learn from rows that they test; some train and test sets "
+                    "overlap."
+                )
+            tests.append((own, rest))
     else:
         rows_tested = rows_tested_by_folds(given, len(known), data.with_unlabeled_rows.index)
         tests = [(rows, None) for rows in rows_tested]
-    split = []
-    for test, learned in tests:
-        tested: Positions = position[test[known[test]]]
-        train = None if learned is None else position[learned[known[learned]]]
-        split.append(RowFold(tested, None, train))
-    _check_whole_cases(data, split)
+    split: list[RowFold] = []
+    for test, train in tests:
+        train = None if train is None else position[train[known[train]]]
+        fold = RowFold(position[test[known[test]]], None, train)
+        if data.cases is not None:
+            others = np.setdiff1d(np.arange(n), fold.rows) if train is None else train
+            divided = np.intersect1d(data.cases[fold.rows], data.cases[others])
+            if len(divided):
+                raise ValueError(
+                    "folds must keep the rows of a group together; got a fold (number "
+                    f"{len(split)}, counted from 0) that divides {len(divided)} "
+                    f"group{'s' * (len(divided) > 1)}. Omit folds to draw folds of whole groups."
+                )
+        split.append(fold)
     return split
-
-
-def _check_whole_cases(data: TrainingData, tests: Sequence[RowFold]) -> None:
-    """Raise a ValueError if rows of a case are learned from and tested in the same fold."""
-    if data.cases is None:
-        return
-    for number, test in enumerate(tests):
-        others = (
-            np.setdiff1d(np.arange(len(data)), test.rows) if test.learned is None else test.learned
-        )
-        divided = np.intersect1d(data.cases[test.rows], data.cases[others])
-        if len(divided):
-            raise ValueError(
-                f"folds must keep the rows of a group together; got a fold (number {number}, "
-                f"counted from 0) that divides {len(divided)} group{'s' * (len(divided) > 1)}. "
-                "Omit folds to draw folds of whole groups."
-            )
 
 
 def draw_folds(
@@ -391,24 +389,18 @@ def _is_pair_of_arrays(fold: object) -> bool:
     return isinstance(fold, tuple) and len(fold) == 2 and np.ndim(fold[0]) == np.ndim(fold[1]) == 1
 
 
-def _tested_and_learned_rows(
-    folds: Sequence[tuple[ArrayLike, ArrayLike]], rows: int
-) -> list[tuple[Positions, Positions]]:
-    """Return the rows that each fold tests and those it learns from, or raise."""
-    pairs = [(_check_test_rows(test, rows), _check_test_rows(train, rows)) for train, test in folds]
-    if any(len(np.intersect1d(test, train)) for test, train in pairs):
-        raise ValueError(
-            "folds must not learn from rows that they test; some train and test sets overlap."
-        )
-    return pairs
-
-
 def rows_tested_by_folds(
     folds: Folds, rows: int, index: pd.Index[Any] | None = None
 ) -> list[Positions]:
     """Return the rows that each fold tests, by fold numbers (aligned with ``index``) or lists."""
     folds = list(folds) if isinstance(folds, Iterator) else folds
-    if _is_fold_number_per_row(folds):
+    is_text = isinstance(folds, str | Mapping)
+    if is_text or not isinstance(folds, Iterable) or getattr(folds, "ndim", 1) == 0:
+        raise TypeError(
+            "folds must be an array of fold numbers or a list of arrays of rows to test; "
+            f"got {shown(folds)}."
+        )
+    if isinstance(folds, pd.Series) or all(isinstance(fold, int | np.generic) for fold in folds):
         if index is not None:
             check_same_index(folds, index, "folds")
         numbers = np.asarray(folds)
@@ -423,19 +415,6 @@ def rows_tested_by_folds(
     if len(tests) < 2 and not (tests and len(tests[0]) < rows):
         raise ValueError(f"folds must contain at least 2 folds; got {len(tests)}.")
     return tests
-
-
-def _is_fold_number_per_row(folds: object) -> bool:
-    if (
-        isinstance(folds, str | Mapping)
-        or not isinstance(folds, Iterable)
-        or getattr(folds, "ndim", 1) == 0
-    ):
-        raise TypeError(
-            "folds must be an array of fold numbers or a list of arrays of rows to test; "
-            f"got {shown(folds)}."
-        )
-    return isinstance(folds, pd.Series) or all(isinstance(fold, int | np.generic) for fold in folds)
 
 
 def _check_test_rows(fold: object, rows: int) -> Positions:
@@ -612,11 +591,15 @@ def plan_rounds(
     """Prepare the data that models need, and assign its rows to folds."""
     check_unseen(unseen)
     Flag().check("dag", dag)
-    opened, cases = open_data(dataset).check_in_memory("dataset"), None
+    opened: Any = open_data(dataset).check_in_memory("dataset")
     if groups is not None:
-        opened, cases = split_off_groups(opened, groups, next(iter(models.values())).targets)
+        opened = with_groups_as_cases(opened, groups, next(iter(models.values())).targets)
     if isinstance(folds, str):
-        opened, folds = _split_off_folds(opened, folds)
+        check_columns([folds], opened.columns, "folds")
+        opened, labels = opened.split_off_column(folds)
+        folds, _ = pd.factorize(pd.Series(labels), sort=True)
+        if n_missing := np.count_nonzero(folds < 0):
+            raise ValueError(f"folds must have a fold in every row; {n_missing} rows have none.")
     check_training_columns(models, opened, columns, dag)
     if groups is None and folds is None:
         divided = [name for name, model in models.items() if _used_groups(check_recipe(model))]
@@ -634,22 +617,23 @@ def plan_rounds(
     counts: Mapping[Hashable, int] = {}
     if unseen == "missing" and not dag:
         data, counts = hide_unseen_levels(models, data)
-    if cases is not None:
-        rows = data.is_row_labeled if len(data.targets) == 1 else slice(None)
-        data = replace(data, cases=cases[rows])
-    plan = _plan_folds(data, k, repeats, folds, rng)
+    generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
+    for repeat in range(repeats):  # of which the first never changes
+        tests = drawn_or_given_folds(data, k, folds, generator, quiet=repeat > 0)
+        if folds is not None:
+            rows = np.sort(np.concatenate([test.rows for test in tests]))
+            is_partition = np.array_equal(rows, np.arange(len(data)))
+        for number, test in enumerate(tests):
+            seed = None if rng is None else int(generator.integers(2**63))
+            rounds.append(Round(repeat, number, test, seed))
+            learned = () if test.learned is None else np.sort(test.learned)
+            units = () if test.units is None else test.units
+            numbers = np.array([len(test.rows), *np.sort(test.rows), *units, *learned])
+            digest.update(numbers.astype("<i8").tobytes())
     warn_of_unseen_values(counts)
-    return replace(plan, unseen=counts)
-
-
-def _split_off_folds(data: Any, column: str) -> tuple[Opened[Dataset], Positions]:
-    """Return data without a column, and the position of its label in each row, or raise."""
-    check_columns([column], data.columns, "folds")
-    data, labels = data.split_off_column(column)
-    number, _ = pd.factorize(pd.Series(labels), sort=True)
-    if missing := np.count_nonzero(number < 0):
-        raise ValueError(f"folds must have a fold in every row; {missing} rows have none.")
-    return data, number
+    known = data.is_row_labeled if len(data.targets) == 1 else np.full(len(data), True)
+    index, data = data.with_unlabeled_rows.index, replace(data, with_unknown=None)
+    return Plan(data, rounds, digest.hexdigest(), is_partition, counts, index, known)
 
 
 def warn_of_unseen_values(counts: Mapping[Hashable, int]) -> None:
@@ -707,21 +691,6 @@ def training_data_of_model(x: Model, dataset: OpenedData) -> TrainingData:
     return training_data_of_models({0: x}, dataset, dataset.columns, dag=True, warns=False)
 
 
-def _read_numbers_for_models(
-    models: Mapping[Hashable, Model], dataset: Opened[Dataset], names: Sequence[Hashable], dag: bool
-) -> Opened[Dataset]:
-    """Encode rows, with numeric columns as numbers if some models need them."""
-    cut = {k: m for k, m in models.items() if m.discretizer is not None}
-    raw = cut | {k: m for k, m in models.items() if m.densities}
-    if not raw:
-        return dataset
-    others = {k: m for k, m in models.items() if k not in raw}
-    sets = [columns_for_refits(some, dag=dag) for some in (models, others)]
-    needed, coded = [set(names) if some is None else some for some in sets]
-    target = next(iter(models.values())).class_var
-    return dataset.encode_raw(target, needed | {target}, coded)
-
-
 def hide_unseen_levels(
     models: Mapping[Hashable, Model], data: TrainingData
 ) -> tuple[TrainingData, dict[Hashable, int]]:
@@ -767,12 +736,16 @@ def training_data_of_models(
     needed = columns_for_refits(models, dag=dag)
     check_columns({*targets, *(needed or ())}, names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
-    if not isinstance(opened, Dataset):
-        opened = _read_numbers_for_models(models, opened, names, dag)
-    kept: set[Hashable] = set()
-    if not isinstance(opened, Dataset):
-        kept = {name for model in models.values() for name in model.densities}
-    data = opened.read(Columns(chosen, numeric=kept))
+    others = {k: m for k, m in models.items() if m.discretizer is None and not m.densities}
+    if len(others) < len(models) and not isinstance(opened, Dataset):
+        # numeric columns that only the other models discretize or keep stay numbers
+        coded = columns_for_refits(others, dag=dag)
+        opened = opened.encode_raw(
+            next(iter(models.values())).class_var,
+            {*(names if needed is None else needed), *targets},
+            set(names) if coded is None else coded,
+        )
+    data = opened.read(Columns(chosen))
     raw = set(data.numbers)
     if all(model.preparation is not None for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
@@ -783,30 +756,6 @@ def training_data_of_models(
         unknown = np.count_nonzero(data.codes[data.positions[targets[0]]] < 0)
         if unknown < len(data):  # none is left otherwise, which is an error below
             warn(f"{unknown} of {len(data)} rows have no class {shown(targets[0])} and are ignored")
-    read = read_training(data, targets, known=dict.fromkeys(raw, ()), warns=False)
+    read = prepare_training_data(data, targets, known=dict.fromkeys(raw, ()), warns=False)
     assert isinstance(read, TrainingData)
     return read
-
-
-def _plan_folds(data: TrainingData, k: int, repeats: int, folds: Folds | None, rng: Seed) -> Plan:
-    """Assign rows to folds, stratified by one target; the first repeat never changes.
-
-    Given folds include rows without a class.
-    """
-    generator, rounds, digest, is_partition = check_rng(rng), [], blake2b(digest_size=12), True
-    index, given = data.with_unlabeled_rows.index, data
-    known = data.is_row_labeled if len(data.targets) == 1 else np.full(len(data), True)
-    data = replace(data, with_unknown=None)
-    for repeat in range(repeats):
-        tests = drawn_or_given_folds(given, k, folds, generator, quiet=repeat > 0)
-        if folds is not None:
-            rows = np.sort(np.concatenate([test.rows for test in tests]))
-            is_partition = np.array_equal(rows, np.arange(len(data)))
-        for number, test in enumerate(tests):
-            seed = None if rng is None else int(generator.integers(2**63))
-            rounds.append(Round(repeat, number, test, seed))
-            learned = () if test.learned is None else np.sort(test.learned)
-            units = () if test.units is None else test.units
-            numbers = np.array([len(test.rows), *np.sort(test.rows), *units, *learned])
-            digest.update(numbers.astype("<i8").tobytes())
-    return Plan(data, rounds, digest.hexdigest(), is_partition, index=index, known=known)

@@ -3,9 +3,9 @@
 A public function calls `open_data` once, with a DataFrame, a Dataset, records,
 a frame of polars or Arrow, or rows in parts. The result, `Opened`, knows its
 columns and encodes those that are asked for. A learner calls
-`prepare_training_data` or `read_training`, which check the class and the
-features, ignore rows without a class, and warn of suspicious columns, so that
-learners need not check them. `encode` does the work of this chapter once for
+`prepare_training_data`, which checks the class and the features, ignores rows
+without a class, and warns of suspicious columns, so that learners need not check
+them. `encode` does the work of this chapter once for
 many calls. The warnings themselves are found by the annex
 `check`, and sources in parts are opened by the annex `parts`; both add their
 functions to the lists that this chapter calls.
@@ -37,6 +37,7 @@ from .dataset import (
     Data,
     Dataset,
     Known,
+    Numeric,
     Opened,
     OpenedData,
     Prepare,
@@ -610,10 +611,14 @@ def warn_of_no_features(class_var: Hashable) -> None:
 
 @dataclass(frozen=True)
 class Frame(Opened[Dataset]):
-    """A data frame with unique names of columns; errors about its values name the ``argument``."""
+    """A data frame with unique names of columns; errors about its values name the ``argument``.
+
+    The ``cases`` of its rows, if any, are those of a `Dataset`.
+    """
 
     frame: pd.DataFrame
     argument: str
+    cases: Positions | None = None
 
     def __post_init__(self) -> None:
         if not self.frame.columns.is_unique:
@@ -653,7 +658,7 @@ class Frame(Opened[Dataset]):
 
     def _encode(self, names: Sequence[Hashable], wanted: Columns) -> Dataset:
         data = self.encode_columns(names, known=wanted.known, numeric=wanted.numeric_by_name())
-        data.schema.check_without_mark(wanted.known or {}, self.argument)
+        check_without_mark(data.schema, wanted.known or {}, self.argument)
         return data
 
     def encode_columns(
@@ -694,7 +699,8 @@ class Frame(Opened[Dataset]):
         narrow = code_type(max(map(len, levels), default=0))
         codes = np.concatenate([no_codes[:0], *by_column], dtype=narrow)
         schema = Schema(tuple(columns), levels, frozenset(compress(columns, are_ordered)))
-        return Dataset(schema, codes.reshape(len(columns), len(self)), self.index, numbers=numbers)
+        codes = codes.reshape(len(columns), len(self))
+        return Dataset(schema, codes, self.index, numbers=numbers, cases=self.cases)
 
     def encode_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
@@ -713,7 +719,8 @@ class Frame(Opened[Dataset]):
 
     def split_off_column(self, column: Hashable) -> tuple[Frame, ArrayLike]:
         """Return the frame without a column, and the values of the column."""
-        return Frame(self.frame.drop(columns=[column]), self.argument), self.frame[column].array
+        others = self.frame.drop(columns=[column])
+        return Frame(others, self.argument, self.cases), self.frame[column].array
 
     def with_weights(self, weights: object) -> Dataset:
         rows = self
@@ -723,6 +730,24 @@ class Frame(Opened[Dataset]):
         coded = [name for name, kind in rows.types.items() if kind == "integer"]
         data = rows.encode_raw(None, rows.columns, coded)
         return replace(data, weights=check_weights(weights, rows.index))
+
+
+def make_mark_missing(column: str) -> str:
+    """Return how to make a label missing that is the name of missing values."""
+    text = f"{column}.astype('string')"
+    return f"Make it missing, with {column} = {text}.mask({column} == {MISSING!r}), or rename it"
+
+
+def check_without_mark(schema: Schema, known: Known, argument: str) -> None:
+    """Raise a ValueError for a label that is the name of missing values, if it is not known."""
+    marked = [n for n, own in schema.levels_of.items() if n not in known and MISSING in own]
+    if marked:
+        raise ValueError(
+            f"{argument} must not have the label {MISSING!r}, by which models call missing "
+            f"values; got it in {listed(marked)}. "
+            f"{make_mark_missing(f'{argument}[{marked[0]!r}]')}. With missing_level, models "
+            "learn from missing values as a level."
+        )
 
 
 def check_unique(names: Sequence[Hashable], argument: str) -> None:
@@ -783,13 +808,13 @@ rows are read into memory: True, False, or None if they fit.
 Meaning: TypeAlias = Literal["frequencies", "cases"]
 
 
-def split_off_groups(
+def with_groups_as_cases(
     dataset: Any, groups: Any, targets: Collection[Hashable] = ()
-) -> tuple[Opened[Dataset], Positions]:
-    """Return data without the column of groups, and the group position of each row, or raise.
+) -> Frame | Dataset:
+    """Return opened data in which each group of rows is a case, or raise.
 
-    ``groups`` is the name of a column, but not of a target, or one label per
-    row.
+    ``groups`` is the name of a column, but not of a target, which is split off,
+    or one label per row.
     """
     rows, labels = open_data(dataset).check_in_memory("dataset"), foreign_to_pandas(groups)
     assert isinstance(rows, Frame | Dataset)
@@ -817,18 +842,7 @@ def split_off_groups(
             f"groups must have a label for each row; got {missing} missing values. Give each of "
             "these rows a label of its own."
         )
-    return rows, group_of_row
-
-
-def with_groups_as_cases(
-    dataset: Any,
-    groups: Any,
-    targets: Collection[Hashable],
-    read: Callable[[Opened[Dataset]], Dataset],
-) -> Dataset:
-    """Return data that ``read`` encodes, with the groups of rows as cases."""
-    rows, cases = split_off_groups(dataset, groups, targets)
-    return replace(read(rows), cases=cases)
+    return replace(rows, cases=group_of_row)
 
 
 def open_data(
@@ -1093,20 +1107,6 @@ def check_can_add_missing_level(data: Countable, chosen: Collection[Hashable]) -
 # Preparation of training data, once per call: checks, encoding, choice of columns, numbers.
 
 
-Numeric: TypeAlias = bool | tuple[Hashable, ...]
-"""Columns to keep as numbers, or True for those that `discretize` discretizes by default."""
-
-
-def data_and_numeric_features(
-    data: OpenedData, features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
-) -> tuple[OpenedData, tuple[Hashable, ...]]:
-    """Return data, encoded if necessary, and the features that are kept as numbers."""
-    if not isinstance(numeric, bool):
-        check_columns(numeric, features, "numbers")
-        return data, numeric
-    return data.data_and_default_numeric_features(features, targets) if numeric else (data, ())
-
-
 class NoRowsError(ValueError):
     """Raised if no rows or labels remain."""
 
@@ -1139,41 +1139,10 @@ class TrainingData(Dataset):
 
 
 L = TypeVar("L", bound=Callable[..., Any])
-Trained = TypeVar("Trained", bound=Countable)
 
 
 def prepare_training_data(
-    dataset: InFull | InParts,
-    targets: tuple[Hashable, ...],
-    features: Iterable[Hashable] | None = None,
-    *,
-    rows_needed: bool = False,
-    numeric: Numeric = (),
-    named_by: str = "class_var",
-) -> Countable:
-    """Open and prepare training data, or raise: the first line of functions that learn structures.
-
-    Data that are prepared for the targets are returned, with the ``features``.
-    See `read_training`.
-    """
-    for target in targets:
-        check_column_name(target, named_by)
-    if isinstance(dataset, TrainingData) and dataset.targets == targets and not numeric:
-        if features is None:
-            return dataset
-        return with_features(dataset, check_feature_names(features, targets))
-    return read_training(
-        open_data(dataset),
-        targets,
-        features,
-        rows_needed=rows_needed,
-        numeric=numeric,
-        named_by=named_by,
-    )
-
-
-def read_training(
-    opened: OpenedData,
+    dataset: InFull | InParts | OpenedData,
     targets: tuple[Hashable, ...],
     features: Iterable[Hashable] | None = None,
     *,
@@ -1184,36 +1153,40 @@ def read_training(
     warns: bool = True,
     named_by: str = "class_var",
 ) -> Countable:
-    """Read opened data to learn from them, or raise.
+    """Read data to learn from them, or raise: the first line of functions that learn.
 
     The columns are the ``features`` (by default, all) in the order of the data,
-    then the ``targets``. Data prepared for the same targets is returned
-    unchanged. Data that stay where they are raise an error if ``rows_needed``. The
-    ``known`` levels, for example of a model, need not occur in the data. A
-    ``preparation`` converts raw columns to categories, and ``numeric`` columns
-    are kept as numbers. If ``warns`` is False, rows without a class and wide
-    columns cause no warning.
+    then the ``targets``. Data prepared for the same targets are returned, with
+    the ``features``. Data that stay where they are raise an error if
+    ``rows_needed``. The ``known`` levels, for example of a model, need not occur
+    in the data. A ``preparation`` converts raw columns to categories, and
+    ``numeric`` columns are kept as numbers. If ``warns`` is False, rows without a
+    class and wide columns cause no warning.
     """
+    for target in targets:
+        check_column_name(target, named_by)
+    wanted = None if features is None else check_feature_names(features, targets)
+    opened = open_data(dataset)
     if rows_needed:
         opened = opened.check_in_memory("dataset")
     if preparation is not None:
         opened = opened.prepared(preparation, known or {})
-    wanted = None if features is None else check_feature_names(features, targets)
-    numbers: tuple[Hashable, ...] = ()
-    if numeric:
-        allowed = set(opened.columns if wanted is None else wanted).difference(targets)
-        candidates = [name for name in opened.columns if name in allowed]
-        opened, numbers = data_and_numeric_features(opened, candidates, targets, numeric)
+    names, order = _features_and_column_order(opened.columns, targets, wanted, named_by)
+    opened, numbers = opened.data_and_numeric_features(names, targets, numeric)
     if isinstance(opened, Countable) and opened.targets == targets:
         kept = opened.columns_as_numbers(numbers) if isinstance(opened, TrainingData) else opened
-        return kept if wanted is None else with_features(kept, wanted)
-    chosen, order = _features_and_column_order(opened, targets, wanted, warns, named_by)
-    columns = (*chosen, *targets)
-    required = targets[0] if len(targets) == 1 else None
-    data = opened.read(Columns(columns, known, numbers, required=required))
+        columns = kept.columns if wanted is None else (*wanted, *targets)
+        order = tuple(filter(set(columns).__contains__, kept.order))
+        return kept if columns == kept.columns else replace(kept.select(columns), order=order)
+    class_var = targets[0] if len(targets) == 1 else None
+    if warns and wanted is None and not names and class_var is not None:
+        warn_of_no_features(class_var)
+    data = opened.read(Columns((*names, *targets), known, numbers, required=class_var))
     _check_no_missing_level(data.schema, targets, named_by)
-    has_checked_levels = opened.in_parts and isinstance(opened, Countable)
-    if not (has_checked_levels or isinstance(opened, TrainingData)):
+    has_checked_levels = isinstance(opened, Countable) and (
+        opened.in_parts or isinstance(opened, TrainingData)
+    )
+    if not has_checked_levels:
         given = {*(known or ()), *numbers}
         check_have_levels(data, [name for name in data.columns if name not in given], targets)
     if not isinstance(data, Dataset):
@@ -1223,8 +1196,13 @@ def read_training(
         prepared: Countable = counted.prepared_for(targets, order, warns)
         return prepared
     if wanted is None and warns:
-        warn_of_columns(data, targets[0] if len(targets) == 1 else None)
-    return _rows_with_targets(data, targets, order, warns)
+        warn_of_columns(data, class_var)
+    rows = data.rows_with_known(class_var)
+    unlabeled = class_var is None and bool((data.codes[-len(targets) :] < 0).all())
+    check_rows_remain(targets, len(data), 0 if unlabeled else len(rows), rows.size, warns)
+    content = {field.name: getattr(rows, field.name) for field in fields(Dataset)}
+    with_unknown = None if rows is data else data
+    return TrainingData(**content, targets=targets, order=order, with_unknown=with_unknown)
 
 
 def prepare_training_rows(
@@ -1239,20 +1217,16 @@ def prepare_training_rows(
 
 
 def _features_and_column_order(
-    data: OpenedData,
+    columns: Sequence[Hashable],
     targets: Sequence[Hashable],
     wanted: Sequence[Hashable] | None,
-    warns: bool,
     named_by: str,
 ) -> tuple[list[Hashable], tuple[Hashable, ...]]:
     """Return the features, and the features and targets in the order of the data, or raise."""
-    names = data.columns
-    check_columns(targets, names, named_by)
-    chosen = names if wanted is None else check_columns(wanted, names, "features")
-    if wanted is None and len(names) == 1 and warns:
-        warn_of_no_features(targets[0])
+    check_columns(targets, columns, named_by)
+    chosen = columns if wanted is None else check_columns(wanted, columns, "features")
     kept = {*chosen, *targets}
-    order = tuple([name for name in names if name in kept])
+    order = tuple([name for name in columns if name in kept])
     return [name for name in order if name not in targets], order
 
 
@@ -1264,28 +1238,6 @@ def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argumen
                 f"{argument} must not have the level {MISSING!r}. Name only "
                 "features in missing_level."
             )
-
-
-def with_features(data: Trained, features: Sequence[Hashable]) -> Trained:
-    """Return prepared data with some of its features."""
-    names = (*features, *data.targets)
-    if names == data.columns:
-        return data
-    check_columns(features, data.columns, "features")
-    order = tuple(filter(set(names).__contains__, data.order))
-    return replace(data.select(names), order=order)
-
-
-def _rows_with_targets(
-    data: Dataset, targets: tuple[Hashable, ...], order: tuple[Hashable, ...], warns: bool
-) -> TrainingData:
-    """Drop the rows that lack the only target, and raise if no rows remain."""
-    kept = data if len(targets) > 1 else data.rows_with_known(targets[0])
-    unlabeled = len(targets) > 1 and bool((data.codes[-len(targets) :] < 0).all())
-    check_rows_remain(targets, len(data), 0 if unlabeled else len(kept), kept.size, warns)
-    with_unknown = None if kept is data else data
-    content = {field.name: getattr(kept, field.name) for field in fields(Dataset)}
-    return TrainingData(**content, targets=targets, order=order, with_unknown=with_unknown)
 
 
 def check_rows_remain(
@@ -1323,10 +1275,12 @@ def schema_and_features(
     data = open_data(dataset)
     if isinstance(data, Countable) and data.targets == (class_var,) and wanted is None:
         return data.schema.select(data.order), data.features
-    chosen, columns = _features_and_column_order(data, (class_var,), wanted, True, "class_var")
+    chosen, columns = _features_and_column_order(data.columns, (class_var,), wanted, "class_var")
     if data.in_parts:
-        learnable = read_training(data, (class_var,), wanted)
+        learnable = prepare_training_data(data, (class_var,), wanted)
         return learnable.schema.select(learnable.order), learnable.features
+    if wanted is None and not chosen:
+        warn_of_no_features(class_var)
     types, data = data.types if numeric else {}, data.check_in_memory("dataset")
     floats = {name for name in chosen if types.get(name) in FLOATS}
     if floats:

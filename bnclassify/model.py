@@ -22,15 +22,7 @@ import numpy as np
 import pandas as pd
 
 from .counts import Recoding, recode_counts, to_narrowest_type
-from .dataset import (
-    Countable,
-    Dataset,
-    Levels,
-    OpenedData,
-    Schema,
-    as_floats,
-    codes_by_levels,
-)
+from .dataset import Countable, Dataset, Levels, OpenedData, Schema, as_floats, codes_by_levels
 from .elimination import Density
 from .numbers import Discretizer, Preparation
 from .scores import Formula, Rows, add_to_scores, scores_at

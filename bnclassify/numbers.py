@@ -30,6 +30,7 @@ from .dataset import (
     Data,
     Dataset,
     Known,
+    Numeric,
     Opened,
     OpenedData,
     are_categories,
@@ -50,10 +51,8 @@ from .dataset import (
 from .frames import (
     AnyFrame,
     Frame,
-    Numeric,
     Row,
     check_can_add_missing_level,
-    data_and_numeric_features,
     encode_frame,
     frame_of,
     warn_of_columns,
@@ -1183,7 +1182,7 @@ class Preparing(NamedTuple):
         rows = data.check_in_memory("dataset")
         if self.discretize is None:
             features = [name for name in columns if name != class_var]
-            opened, numeric = data_and_numeric_features(rows, features, (class_var,), self.numeric)
+            opened, numeric = rows.data_and_numeric_features(features, (class_var,), self.numeric)
             return opened.check_in_memory("dataset").encode(Columns(columns, numeric=numeric))
         if isinstance(rows, Frame):
             check_class_type(rows.frame[class_var])

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
 from .accessors import check_model
 from .classifiers import Prior, find_prior, is_nested_prior, warn_of_wide_tables
-from .dataset import Columns, Countable, Dataset, Opened, OpenedData
+from .dataset import Countable, OpenedData
 from .elimination import Numbers
 from .frames import (
     InFull,
@@ -27,7 +26,7 @@ from .frames import (
     TrainingData,
     check_have_levels,
     open_data,
-    read_training,
+    prepare_training_data,
     with_groups_as_cases,
 )
 from .model import Model, SeveralClasses, Step, Tally, TrainingRows, replace_unchecked
@@ -268,9 +267,8 @@ def lp(
     method = find_method(asked)
     if groups is not None:
         check_groups_are_used(method)
-        dataset = with_groups_as_cases(
-            dataset, groups, x.targets, partial(_read_variables_of_structure, x)
-        )
+        opened: Any = with_groups_as_cases(dataset, groups, x.targets)
+        dataset = opened
     settings = {
         name: dict(v) if isinstance(v, Mapping) else to_python_scalar(v)
         for name, v in {**amounts, **asked}.items()
@@ -304,14 +302,6 @@ def check_groups_are_used(method: Method) -> None:
         )
 
 
-def _read_variables_of_structure(x: Model, rows: Opened[Dataset]) -> Dataset:
-    """Return the variables of a structure, as its preparation reads them."""
-    known = {} if x.levels is None else x.levels_by_name
-    if x.preparation is not None:
-        return x.preparation.read(rows, known)
-    return rows.encode(Columns(x.variables, known))
-
-
 @record
 def fit(
     x: Model,
@@ -323,49 +313,36 @@ def fit(
     step: Step | None = None,
 ) -> Model:
     """Estimate the parameters of a structure under any prior and by any method, for `lp`."""
-    model = check_model(x)
     # a seed from the system is slow
-    generator = check_rng(rng) if method.draws or rng is not None else None
+    generator: Any = check_rng(rng) if method.draws or rng is not None else None
     step = step or Step("fit", fit, {"prior": prior, "method": method}, draws=True)
-    alone = partial(_fit_single_model, prior=prior, method=method, rng=generator, step=step)
-    return model.fit_chain_links(alone, open_data(dataset), step)
 
+    def fit_model_of_shared_rows(x: Model, dataset: OpenedData) -> Model:
+        if not x.one_class and (method is not PLAIN or is_nested_prior(prior)):
+            name = "backoff" if method is PLAIN else method.argument
+            raise TypeError(
+                f"{name} must be used with one class variable; got several. The models of "
+                "chain(class_vars, dataset) accept it."
+            )
+        method.check(x, prior)
+        x, dataset = method.prepare(x, dataset)
+        rows = rows_to_learn_from(x, dataset, method)
+        recipe = x.recipe and replace(x.recipe, parameters=step)
+        structure = replace_unchecked(x, recipe=recipe, learned={})
+        fitted = method(structure, rows, prior, generator)
+        tally = fitted.learned.get("counts")
+        if not method.keeps_counts and isinstance(tally, Tally):
+            # tables that do not follow from the prior alone cannot be updated
+            learned = {**fitted.learned, "counts": replace(tally, prior=None)}
+            fitted = replace_unchecked(fitted, learned=learned)
+        if fitted.recipe is not None:
+            recipe = replace(fitted.recipe, rows=TrainingRows.from_data(rows, x.targets))
+            fitted = replace_unchecked(fitted, recipe=recipe)
+        if not (isinstance(dataset, Countable) and dataset.targets):  # the caller has warned
+            warn_of_one_class_or_few_rows(fitted, len(rows))
+        return fitted
 
-def _fit_single_model(
-    x: Model,
-    dataset: OpenedData,
-    *,
-    prior: Prior,
-    method: Method,
-    rng: Any,
-    step: Step,
-) -> Model:
-    """Fit a model whose members share their rows."""
-    if not x.one_class and (method is not PLAIN or is_nested_prior(prior)):
-        name = "backoff" if method is PLAIN else method.argument
-        raise TypeError(
-            f"{name} must be used with one class variable; got several. The models of "
-            "chain(class_vars, dataset) accept it."
-        )
-    method.check(x, prior)
-    x, dataset = method.prepare(x, dataset)
-    rows = rows_to_learn_from(x, dataset, method)
-    recipe = x.recipe and replace(x.recipe, parameters=step)
-    structure = replace_unchecked(x, recipe=recipe, learned={})
-    fitted = method(structure, rows, prior, rng)
-    tally = fitted.learned.get("counts")
-    if not method.keeps_counts and isinstance(tally, Tally):
-        # tables that do not follow from the prior alone cannot be updated
-        fitted = replace_unchecked(
-            fitted, learned={**fitted.learned, "counts": replace(tally, prior=None)}
-        )
-    if fitted.recipe is not None:
-        fitted = replace_unchecked(
-            fitted, recipe=replace(fitted.recipe, rows=TrainingRows.from_data(rows, x.targets))
-        )
-    if not (isinstance(dataset, Countable) and dataset.targets):  # the caller has issued warnings
-        warn_of_one_class_or_few_rows(fitted, len(rows))
-    return fitted
+    return check_model(x).fit_chain_links(fit_model_of_shared_rows, open_data(dataset), step)
 
 
 def warn_of_one_class_or_few_rows(x: Model, rows: int) -> None:
@@ -391,7 +368,7 @@ def rows_to_learn_from(model: Model, dataset: OpenedData, method: Method = PLAIN
         )
     levels = None if model.levels is None else model.levels_by_name
     takes_all = method.takes_rows_without_class
-    data = read_training(
+    data = prepare_training_data(
         dataset, model.targets, model.features, known=levels, preparation=model.preparation,
         numeric=tuple(model.densities), rows_needed=not method.counts_alone, warns=not takes_all,
     )  # fmt: skip

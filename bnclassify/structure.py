@@ -97,12 +97,7 @@ from .tools.checks import (
     check_column_name,
     must_be,
 )
-from .tools.graphs import (
-    descending_order,
-    find_cycle,
-    max_forest_parents,
-    spanning_tree_posterior,
-)
+from .tools.graphs import descending_order, find_cycle, max_forest_parents, spanning_tree_posterior
 from .tools.immutable import EMPTY, record
 from .tools.messages import did_you_mean, listed, shown, warn
 
@@ -446,7 +441,12 @@ def anb(
     '[class] [buying|class] [maint|buying:class]'
     """
     Instance(Mapping, "a dict of features and the lists of their parents").check("parents", parents)
-    given = {name: _check_parents_of_feature(name, names) for name, names in parents.items()}
+    given = dict[Hashable, Family]()
+    for name, names in parents.items():
+        own = [names] if isinstance(names, str) else names
+        given[name] = tuple(ListOf(f"the parents of {shown(name)}").check("parents", own))
+        for parent in given[name]:
+            check_column_name(parent, "parents")
     mentioned = tuple(dict.fromkeys(chain.from_iterable((f, *ps) for f, ps in given.items())))
     if class_var in mentioned:
         raise ValueError(
@@ -477,15 +477,6 @@ def anb_again(
 ) -> BNC:
     """Build the structure again from immutable arcs."""
     return anb(class_var, dict(parents), dataset, features=features)
-
-
-def _check_parents_of_feature(feature: Hashable, names: object) -> Family:
-    if isinstance(names, str):
-        return (names,)
-    parents = ListOf(f"the parents of {shown(feature)}").check("parents", names)
-    for name in parents:
-        check_column_name(name, "parents")
-    return tuple(parents)
 
 
 def from_modelstring(text: str, class_var: Hashable) -> BNC:
@@ -597,16 +588,6 @@ WITH_MISSING_VALUES: dict[str, Callable[..., Any]] = {}
 """Searches in incomplete rows by the value of `missing`; structural EM adds itself."""
 
 
-def _make_decomposable_score(score: str, data: Countable, ess: float) -> DecomposableScore:
-    """Return a score: a log marginal likelihood, or Σ N_jk ln(N_jk / N_j) minus a penalty."""
-    if score in ("bde", "k2"):
-        prior = EquivalentSize(ess) if score == "bde" else Dirichlet(1)
-        return DecomposableScore(log_rising_factorial, prior.pseudo_count_per_cell, 0.0)
-    penalties = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * ln(data.size or 1)}
-    n_log_n = n_log_n_function(data)
-    return DecomposableScore(lambda n, _: n_log_n(n), lambda r, q: 0, penalties[score])
-
-
 def check_missing_option(missing: object, usual: str, score: str) -> None:
     """Raise unless `missing` is a valid option for the score."""
     if OneOf((usual, "em")).check("missing", missing) == "em":
@@ -656,7 +637,15 @@ class LocalScores:
 
     def __init__(self, data: Countable, score: str, ess: float = 1) -> None:
         self.counts = FamilyCounts(data)
-        self.score = _make_decomposable_score(score, data, ess)
+        if score in ("bde", "k2"):  # log marginal likelihoods
+            prior = EquivalentSize(ess) if score == "bde" else Dirichlet(1)
+            self.score = DecomposableScore(log_rising_factorial, prior.pseudo_count_per_cell, 0.0)
+        else:  # Σ N_jk ln(N_jk / N_j) minus a penalty
+            penalties = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * ln(data.size or 1)}
+            n_log_n = n_log_n_function(data)
+            self.score = DecomposableScore(
+                lambda n, _: n_log_n(n), lambda r, q: 0, penalties[score]
+            )
         self._families: dict[tuple[int, frozenset[int]], float] = {}
         self._gains: dict[tuple[int, frozenset[int]], Array] = {}
 
@@ -942,37 +931,30 @@ def tan_cl(
     rules.check_numbers_are_leaves(data.schema.numeric)
     first = 0 if root is None else coded.index(OneOf(coded, "a feature").check("root", root))
     warn_of_fractional_weights(data, score)
+    settings = {"score": score, "root": root, "ess": None if ess == 1 else ess}
+    settings |= {"features": features} | rules.recipe_settings() | numbers_as_setting(numbers)
     trace: dict[str, Any] = {}
-    settings = (
-        {"score": score, "root": root} | rules.recipe_settings() | numbers_as_setting(numbers)
-    )
-    settings |= {"ess": None if ess == 1 else ess, "features": features}
     if missing == "em":
         if data.schema.numeric:
             raise ValueError(
                 "missing must be 'available' with numbers; got 'em'. Discretize the numbers."
             )
-        settings["missing"] = missing
         parents, scores = _best_forest_by_em(cast("TrainingData", data), score, first, rules)
-        trace |= {"scores": scores, "steps": ()}
+        settings, trace = settings | {"missing": missing}, {"scores": scores, "steps": ()}
     else:
-        among = rules.rules_for_columns(coded)
-        of_coded = _parents_in_best_forest(
-            data.select((*coded, class_var)), score, ess, first, among
-        )
-        of_numbers = _parents_of_numeric_features(data, rules)
-        parents = {name: {**of_coded, **of_numbers}[name] for name in data.features}
+        parents = _parents_in_best_forest(data, score, ess, first, rules)
     return network(class_var, parents, data.schema, Step("tan_cl", tan_cl, settings), trace)
 
 
 def _parents_in_best_forest(
     data: Countable, score: str, ess: float, root: int, rules: ArcRules
 ) -> dict[Hashable, tuple[Hashable, ...]]:
-    features = data.features
-    if len(features) < 2:
-        return dict.fromkeys(features, ())
+    """Map each feature to its parents: in the forest or, of a number, the most informative."""
+    names, position = data.features, data.positions
+    numbers = [name for name in names if name in data.schema.numeric]
+    coded = tuple([name for name in names if name not in data.schema.numeric])
     views = []
-    for view in data.codings:
+    for view in data.select((*coded, data.class_var)).codings:
         pairs = arc_scores(view, score, ess)
         views.append(pairs.information if score == "loglik" else pairs.gains)
     weights = np.asarray(np.mean(views, axis=0))
@@ -980,7 +962,21 @@ def _parents_in_best_forest(
     if score != "loglik":
         # features that are never observed together have no information, and ln 0 in a penalty
         keep = (weights >= -TOLERANCE) & (pairs.rows > 0)
-    return parents_in_max_forest(features, weights, keep, root, rules, is_tree=score == "loglik")
+    required, forbidden = rules.required_and_forbidden_masks(names)
+    information = np.where(required, np.inf, -np.inf)  # of numbers, (from, to)
+    ends = [(position[name], position[number]) for name in coded for number in numbers]
+    found = pair_informations(data, ends, (len(names),))
+    for pair, (value, n_rows) in zip(ends, found, strict=True):
+        if n_rows and not forbidden[pair] and not required[pair]:
+            information[pair] = value
+    parents = parents_in_max_forest(
+        coded, weights, keep, root, rules.rules_for_columns(coded), is_tree=score == "loglik"
+    )
+    for number in numbers:
+        of_number = information[:, position[number]]
+        best = names[int(first_best(of_number))]
+        parents[number] = (best,) if of_number.max() > -np.inf else ()
+    return {name: parents[name] for name in names}
 
 
 def _best_forest_by_em(
@@ -1013,27 +1009,6 @@ def _best_forest_by_em(
     return parents, tuple(scores)
 
 
-def _parents_of_numeric_features(
-    data: Countable, rules: ArcRules
-) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each number to the coded feature with the largest mutual information given the class."""
-    required, forbidden = rules.required_and_forbidden_masks(data.features)
-    coded = [i for i, card in enumerate(data.cards[:-1]) if card]
-    numbers = [i for i, card in enumerate(data.cards[:-1]) if not card]
-    pairs = [(i, number) for i in coded for number in numbers]
-    found = pair_informations(data, pairs, (len(data.features),))
-    information = np.where(required, np.inf, -np.inf)  # (from, to)
-    for pair, (value, n_rows) in zip(pairs, found, strict=True):
-        if n_rows and not forbidden[pair] and not required[pair]:
-            information[pair] = value
-    parents: dict[Hashable, tuple[Hashable, ...]] = {}
-    for number in numbers:
-        of_number = information[:, number]
-        best = data.columns[int(first_best(of_number))]
-        parents[data.columns[number]] = (best,) if of_number.max() > -np.inf else ()
-    return parents
-
-
 def parents_in_max_forest(
     names: tuple[Hashable, ...],
     weights: Array,
@@ -1052,7 +1027,7 @@ def parents_in_max_forest(
     required, forbidden = rules.required_and_forbidden_masks(names)
     roots = sorted(range(len(names)), key=lambda i: i != root)
     if rules.required:
-        n_joined = sum(parent >= 0 for parent in max_forest_parents(weights, required, roots))
+        n_joined = len(names) - _n_roots(max_forest_parents(weights, required, roots))
         if np.count_nonzero(required) > 2 * n_joined:  # each pair has two entries
             raise ValueError(
                 "required must not contain pairs that form a cycle; got "
@@ -1061,13 +1036,18 @@ def parents_in_max_forest(
     # a required edge has a larger weight than any path of others
     raised = np.where(required, 1 + 2 * float(np.abs(weights).max(initial=0.0)), weights)
     parent = max_forest_parents(raised, (keep & ~forbidden) | required, roots)
-    n_roots = parent.count(-1)
-    if is_tree and rules.forbidden and n_roots > max_forest_parents(weights, keep, roots).count(-1):
-        raise ValueError(
-            "forbidden must leave a tree over all variables; got "
-            f"{arcs_in_words(rules.forbidden)}. Drop some of them."
-        )
+    if is_tree and rules.forbidden:
+        usual = max_forest_parents(weights, keep, roots)
+        if _n_roots(parent) > _n_roots(usual):
+            raise ValueError(
+                "forbidden must leave a tree over all variables; got "
+                f"{arcs_in_words(rules.forbidden)}. Drop some of them."
+            )
     return {name: (names[p],) if p >= 0 else () for name, p in zip(names, parent, strict=True)}
+
+
+def _n_roots(parent: Sequence[int]) -> int:
+    return sum(p < 0 for p in parent)
 
 
 def chow_liu(
@@ -1208,20 +1188,19 @@ def spode(
     names = data.features
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
     if len(names) > 1:
-        views = [_scores_of_children(view, score) for view in data.codings]
-        gains = np.where(np.eye(len(names), dtype=bool), 0.0, np.mean(views, axis=0))
+        n, views = len(names), list[Array]()  # of what an arc contributes, (child, parent)
+        for view in data.codings:
+            if score == "k2":  # which depends on the direction
+                scores = LocalScores(view, score)
+                of_children = [scores.gains_by_added_parent(i, (n,))[:n] for i in range(n)]
+                views.append(np.array(of_children))
+            else:
+                views.append(arc_scores(view, score, size=view.size).gains)
+        gains = np.where(np.eye(n, dtype=bool), 0.0, np.mean(views, axis=0))
         best = names[int(first_best(gains.sum(axis=0)))]  # for the scores of all other features
         parents = {name: () if name == best else (best,) for name in names}
     step = Step("spode", spode, {"score": score, "features": features})
     return network(class_var, parents, data.schema, step)
-
-
-def _scores_of_children(data: Countable, score: str) -> Array:
-    """Return what an arc between two features contributes to a score, (child, parent)."""
-    if score != "k2":
-        return arc_scores(data, score, size=data.size).gains
-    n, scores = len(data.features), LocalScores(data, score)  # which depends on the direction
-    return np.array([scores.gains_by_added_parent(child, (n,))[:n] for child in range(n)])
 
 
 @mark_as_averaging
@@ -1301,21 +1280,15 @@ def kdb_mi(
     rules.add_required_parents(dict.fromkeys(data.features, ()), "kdbk", k)
     settings = {"kdbk": k, "features": features}
     step = Step("kdb_mi", kdb_mi, settings | rules.recipe_settings() | numbers_as_setting(numbers))
-    return network(class_var, _most_informative_parents(data, k, rules), data.schema, step)
-
-
-def _most_informative_parents(
-    data: Countable, k: int, rules: ArcRules
-) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each feature to its feature parents: required parents, then the most informative."""
     names, class_column = data.features, len(data.features)
+    parents: dict[Hashable, list[Hashable]] = {name: [] for name in names}
     if k == 0:
-        return dict.fromkeys(names, ())
+        return network(class_var, parents, data.schema, step)
     required, forbidden = rules.required_and_forbidden_masks(names)
-    pairs = [pair_statistics(view, range(class_column), class_column) for view in data.codings]
     with_class = [(feature, class_column) for feature in range(class_column)]
-    of_views = []
+    pairs, of_views = [], []
     for view in data.codings:
+        pairs.append(pair_statistics(view, range(class_column), class_column))
         of_views.append([value for value, _ in pair_informations(view, with_class)])
     rank = _ranks_by_relevance(descending_order(np.mean(of_views, axis=0)), required)
     coded = np.array(data.cards[:class_column]) > 0  # the others are numbers
@@ -1324,14 +1297,13 @@ def _most_informative_parents(
     mean = np.mean([view.information for view in pairs], axis=0)
     information = np.where(is_candidate, mean, -np.inf)
     information[required.T] = np.inf
-    parents: list[list[Hashable]] = [[] for _ in names]
-    each = np.arange(len(names))
-    for _ in range(min(k, len(names) - 1)):
+    each = np.arange(class_column)
+    for _ in range(min(k, class_column - 1)):
         best = first_best(information)
         for child in np.flatnonzero(information[each, best] > -np.inf).tolist():
-            parents[child].append(names[best[child]])
+            parents[names[child]].append(names[best[child]])
         information[each, best] = -np.inf
-    return {name: tuple(of_child) for name, of_child in zip(names, parents, strict=True)}
+    return network(class_var, parents, data.schema, step)
 
 
 def _ranks_by_relevance(order: Positions, required: Mask) -> Positions:

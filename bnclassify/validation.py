@@ -25,7 +25,6 @@ from .folds import (
     Folds,
     Plan,
     Round,
-    RowFold,
     hide_unseen_levels,
     models_by_name,
     names_of_given_models,
@@ -33,7 +32,7 @@ from .folds import (
     training_data_of_models,
     warn_of_unseen_values,
 )
-from .frames import AnyFrame, InFull, InPandas, InParts, TrainingData, in_library_of, open_data
+from .frames import AnyFrame, InFull, InPandas, InParts, in_library_of, open_data
 from .metrics import AnyMetric, choose_metrics
 from .model import Model, SeveralClasses
 from .prediction import Labelling, Outcomes, predict_outcomes
@@ -48,7 +47,7 @@ from .tools.arrays import (
     normalize,
     sum_nested,
 )
-from .tools.calls import Bar, progress_bar, showing_progress, with_call_advice
+from .tools.calls import progress_bar, showing_progress, with_call_advice
 from .tools.checks import Flag, MetricName, Seed, Unseen, Whole, is_among, must_be, options_sentence
 from .tools.immutable import cached_property
 from .tools.messages import listed, silencing_warnings, warn
@@ -247,7 +246,6 @@ def evaluate_in_rounds(
 ) -> Scores:
     """Refit models in each round, and evaluate them on its test rows."""
     data = plan.data
-    weigh = partial(_total_and_label_weights, targets=data.targets)
 
     def evaluate_round(
         _: Round, train: Dataset, test: Dataset, learned: list[Model]
@@ -256,7 +254,7 @@ def evaluate_in_rounds(
             return [[None] * len(metrics)] * (len(models) + 1), (0.0, test.size)
         of_rows = partial(_sums_and_weights_of_rows, learned, metrics)
         sums, tested = of_rows(test)
-        learned_from = train.sum_over_parts(weigh)
+        learned_from = _total_and_label_weights(train, data.targets)
         frequencies = _metric_sums_of_class_shares(metrics, test, data, learned_from[1:])
         return [*sums, frequencies], (learned_from[0], tested[0])
 
@@ -513,15 +511,39 @@ def cv(
         plan = plan_rounds(models, dataset, k=k, repeats=repeats, columns=columns, **options)
         scores = evaluate_in_rounds(models, plan, metrics, dag=dag)
     by_metric = isinstance(metric, list | tuple) or len(targets) > 1
-    flat = len(targets) > 1 and isinstance(x, Model)
-    names = _result_columns(list(models), metrics if by_metric else None, flat=flat)
-    scheme, given = _describe_folds_and_baselines(plan, scores), names_of_given_models(models)
+    names: pd.Index[Any] = pd.Index(list(models), tupleize_cols=False)
+    if len(targets) > 1 and isinstance(x, Model):
+        names = pd.Index([one.name for one in metrics])
+    elif by_metric:
+        of_metrics = [one.name for one in metrics]
+        names = pd.MultiIndex.from_product([models, of_metrics], names=["model", "metric"])
+    n_rounds, given = len(plan.rounds), names_of_given_models(models)
+    baselines = zip(metrics, scores.means[-1, :].tolist(), strict=True)
+    train_size, test_size = map(float, scores.sizes.mean(axis=0))
+    scheme = Scheme(
+        plan.n_repeats,
+        n_rounds // plan.n_repeats,
+        train_size,
+        test_size,
+        plan.is_partition,
+        plan.folds,
+        {one.name: None if isnan(value) else value for one, value in baselines},
+    )
     if not mean:
-        by_round = scores.values_by_round[:, :-1].reshape(len(plan.rounds), -1)
-        return attach_scheme(
-            pd.DataFrame(by_round, _result_index(plan), names), scheme, plan.unseen, given
-        )
-    _warn_of_undefined_metrics(metrics, scores.values_by_round[scores.sizes[:, 0] > 0, :-1])
+        by_round = scores.values_by_round[:, :-1].reshape(n_rounds, -1)
+        index: pd.Index[Any] = pd.RangeIndex(n_rounds, name="fold")
+        if plan.n_repeats > 1:
+            pairs = [(each.repeat, each.number) for each in plan.rounds]
+            index = pd.MultiIndex.from_tuples(pairs, names=["repeat", "fold"])
+        return attach_scheme(pd.DataFrame(by_round, index, names), scheme, plan.unseen, given)
+    in_rounds = scores.values_by_round[scores.sizes[:, 0] > 0, :-1]  # (rounds, models, metrics)
+    absent: list[int] = np.isnan(in_rounds).any(axis=1).sum(axis=0).tolist()
+    for one, n_folds in zip(metrics, absent, strict=True):
+        if n_folds:
+            warn(
+                f"{one.name} is not defined in {n_folds} of {len(in_rounds)} folds, which are "
+                "excluded from the mean. mean=False shows them."
+            )
     if isinstance(x, Model) and not by_metric:
         return float(scores.means[0, 0])
     means = attach_scheme(pd.Series(scores.means[:-1].ravel(), names), scheme, plan.unseen, given)
@@ -534,51 +556,6 @@ def cv(
         if len(known):
             means.attrs[name] = known.to_dict()
     return means
-
-
-def _result_columns(
-    models: list[Any], metrics: Sequence[AnyMetric] | None, *, flat: bool
-) -> pd.Index[Any]:
-    """Return the columns of results: models, models and metrics, or metrics of one if ``flat``."""
-    if metrics is None:
-        columns: pd.Index[Any] = pd.Index(models, tupleize_cols=False)
-        return columns
-    names = [metric.name for metric in metrics]
-    if flat:
-        return pd.Index(names)
-    return pd.MultiIndex.from_product([models, names], names=["model", "metric"])
-
-
-def _result_index(plan: Plan) -> pd.Index[Any]:
-    """Return the rows of results: folds, or repeats and folds."""
-    if plan.n_repeats == 1:
-        return pd.RangeIndex(len(plan.rounds), name="fold")
-    return pd.MultiIndex.from_tuples(
-        [(r.repeat, r.number) for r in plan.rounds], names=["repeat", "fold"]
-    )
-
-
-def _describe_folds_and_baselines(plan: Plan, scores: Scores) -> Scheme:
-    """Return the record of folds and of the metrics of class frequencies alone."""
-    train_size, test_size = map(float, scores.sizes.mean(axis=0))
-    means: list[float] = scores.means[-1, :].tolist()
-    of_metric = zip(scores.metrics, means, strict=True)
-    baselines = {metric.name: None if isnan(mean) else mean for metric, mean in of_metric}
-    k = len(plan.rounds) // plan.n_repeats
-    return Scheme(
-        plan.n_repeats, k, train_size, test_size, plan.is_partition, plan.folds, baselines
-    )
-
-
-def _warn_of_undefined_metrics(metrics: Sequence[AnyMetric], values: Array) -> None:
-    """Warn of metrics that are not defined in some folds; values are (rounds, models, metrics)."""
-    absent: list[int] = np.isnan(values).any(axis=1).sum(axis=0).tolist()
-    for metric, folds in zip(metrics, absent, strict=True):
-        if folds:
-            warn(
-                f"{metric.name} is not defined in {folds} of {len(values)} folds, which are "
-                "excluded from the mean. mean=False shows them."
-            )
 
 
 # Out-of-fold predictions of models that are refitted in each fold of a cross-validation.
@@ -661,52 +638,43 @@ def cv_predict(
     options: Any = {"folds": folds, "dag": dag, "unseen": unseen, "rng": rng, "groups": groups}
     with using_jobs(n_jobs), showing_progress(progress):
         plan = plan_rounds(models, dataset, k=k, columns=columns, **options)
-        with progress_bar(None, total=len(plan.rounds), desc="cv_predict", unit=" folds") as bar:
-            found = _predict_rows(x, plan, plan.data, prob=prob, dag=dag, bar=bar)
-    predicted: Predictions = in_library_of(dataset, found)
-    return predicted
+        labels, tests = plan.data.levels[-1], [rnd.fold for rnd in plan.rounds]
+        posteriors = np.zeros((len(plan.data), len(labels)))
+        if not plan.is_partition:
+            tested = np.concatenate([fold.rows for fold in tests])
+            times = np.bincount(tested, minlength=len(posteriors))
+            raise ValueError(
+                f"folds must test every row once; {np.count_nonzero(times == 0)} of {len(times)} "
+                f"rows are never tested, and {np.count_nonzero(times > 1)} more than once."
+            )
 
+        def posteriors_at_test_rows(
+            rnd: Round, train: Dataset, test: Dataset, learned: list[Model]
+        ) -> Array:
+            if not learned:
+                return np.array(np.nan)
+            outcome = predict_outcomes(learned[0], test).outcome_of_target()
+            return np.exp(log_normalize(outcome.log_joint_of_classes(labels)))
 
-def _predict_rows(
-    x: Model, plan: Plan, data: TrainingData, *, prob: bool, dag: bool, bar: Bar
-) -> Predictions:
-    """Predict rows in memory, each in the round in which it is tested."""
-    labels = data.levels[-1]
-    tests: list[RowFold] = [rnd.fold for rnd in plan.rounds]
-    if not plan.is_partition:
-        times = np.bincount(np.concatenate([fold.rows for fold in tests]), minlength=len(data))
-        raise ValueError(
-            f"folds must test every row once; {np.count_nonzero(times == 0)} of {len(data)} rows "
-            f"are never tested, and {np.count_nonzero(times > 1)} more than once."
-        )
-
-    def posteriors_at_test_rows(
-        rnd: Round, train: Dataset, test: Dataset, learned: list[Model]
-    ) -> Array:
-        if not learned:
-            return np.array(np.nan)
-        logs = predict_outcomes(learned[0], test).outcome_of_target().log_joint_of_classes(labels)
-        return np.exp(log_normalize(logs))
-
-    posteriors = np.zeros((len(data), len(labels)))
-    predicted = plan.map_rounds({0: x}, posteriors_at_test_rows, dag=dag, bar=bar)
-    for fold, found in zip(tests, predicted, strict=True):
-        units = np.ones(1) if fold.units is None else np.where(fold.units > 0, fold.units, 1.0)
-        posteriors[fold.rows] += units[:, None] * found
-    of_all = np.full((len(plan.index), len(labels)), np.nan)
+        with progress_bar(None, total=len(tests), desc="cv_predict", unit=" folds") as bar:
+            predicted = plan.map_rounds(models, posteriors_at_test_rows, dag=dag, bar=bar)
+            for fold, found in zip(tests, predicted, strict=True):
+                units = (
+                    np.ones(1) if fold.units is None else np.where(fold.units > 0, fold.units, 1)
+                )
+                posteriors[fold.rows] += units[:, None] * found
+    of_all = np.full((len(plan.index), len(labels)), np.nan)  # in rows without a class
     of_all[plan.known] = posteriors
-    named = _labeled_predictions(Labelling(labels, data.columns[-1], plan.index), of_all, prob=prob)
+    unknown: Mask = np.isnan(of_all[:, 0])
+    logs = log(np.where(unknown[:, None], 1.0, of_all))
+    labelling = Labelling(labels, x.class_var, plan.index)
+    named: Any
+    if prob:
+        named = labelling.posterior_frame(logs)
+        named[unknown] = np.nan
+    else:
+        named = labelling.labels_of_codes(np.where(unknown, -1, first_best(logs)))
     if plan.unseen:
         named.attrs["unseen"] = dict(plan.unseen)
-    return named
-
-
-def _labeled_predictions(labelling: Labelling, posteriors: Array, *, prob: bool) -> Predictions:
-    """Return posteriors or labels; missing values if posteriors, (rows, classes), are NaN."""
-    unknown: Mask = np.isnan(posteriors[:, 0])
-    logs = log(np.where(unknown[:, None], 1.0, posteriors))
-    if not prob:
-        return labelling.labels_of_codes(np.where(unknown, -1, first_best(logs)))
-    found = labelling.posterior_frame(logs)
-    found[unknown] = np.nan
-    return found
+    answer: Predictions = in_library_of(dataset, named)
+    return answer

@@ -18,9 +18,8 @@ from ..dataset import (
     Opened,
     conversion_advice,
     how_to_label,
-    make_mark_missing,
 )
-from ..frames import Frame, InFull, arrays_and_types, open_data
+from ..frames import Frame, InFull, arrays_and_types, make_mark_missing, open_data
 from ..tools.arrays import Codes
 from ..tools.calls import with_call_advice
 from ..tools.checks import check_column_name, check_columns

@@ -17,12 +17,7 @@ from ..tools.arrays import Array, ArrayOf, Codes, Mask, Positions, weights_at
 from ..tools.messages import listed, shown
 from .coded_columns import BEGINNING, CHANCE, CodedColumn, Finding
 from .dates import IS_PART_OF_DATE, WrittenDates, find_date_format
-from .texts import (
-    MARKERS,
-    find_number_format,
-    is_missing_marker,
-    look_alike_labels_and_code,
-)
+from .texts import MARKERS, find_number_format, is_missing_marker, look_alike_labels_and_code
 
 _FEWEST_ROWS = 20
 """With fewer rows, all values of a column can differ by chance."""

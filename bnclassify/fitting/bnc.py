@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, Literal
 
 from ..additive.fit import fit_effects, sum_of_effects
 from ..additive.pairs import Pairs, check_pairs
 from ..classifiers import PRIORS, find_prior
-from ..dataset import Dataset, Opened, OpenedData
+from ..dataset import Dataset, Numeric, Opened, OpenedData
 from ..elimination import Numbers, numeric_columns_of
 from ..frames import (
     InFull,
     InParts,
-    Numeric,
     TrainingData,
     open_data,
-    read_training,
+    prepare_training_data,
     warn_of_columns,
     with_groups_as_cases,
 )
@@ -268,8 +266,8 @@ def bnc(
                 learner, accepts_numbers, "numbers must be None", numbers, "learn from numbers"
             )
         if groups is not None:
-            read = partial(_read_with_numbers, class_var=class_var, numeric=numeric)
-            data = with_groups_as_cases(data, groups, (class_var,), read)
+            grouped = with_groups_as_cases(data, groups, (class_var,))
+            data = _read_with_numbers(grouped, class_var, numeric)
         options = _learner_options(learner, class_var, dag_args, lp_args)
         chosen = _has_prior(lp_args)
         if discretize == "auto":
@@ -314,14 +312,14 @@ def _checked_missing_level(value: Any, names: Sequence[Hashable], class_var: Has
 
 def _encode_for_sum(data: OpenedData, class_var: Hashable, groups: Any) -> Dataset:
     """Return rows in memory, with numeric columns as numbers; fractional weights make cases."""
-    data = data.check_in_memory("dataset")
-    read = partial(_read_with_numbers, class_var=class_var, numeric=())
-    if groups is not None:
-        return with_groups_as_cases(data, groups, (class_var,), read)
-    check_columns([class_var], data.columns, "class_var")
     opened = data.check_in_memory("dataset")
-    rows = opened if isinstance(opened, Dataset) else read(opened)
-    return fractional_weights_as_cases(rows)
+    if groups is not None:
+        grouped = with_groups_as_cases(opened, groups, (class_var,))
+        return _read_with_numbers(grouped, class_var, ())
+    check_columns([class_var], opened.columns, "class_var")
+    if not isinstance(opened, Dataset):
+        opened = _read_with_numbers(opened, class_var, ())
+    return fractional_weights_as_cases(opened)
 
 
 def _fit_sum(data: Dataset, class_var: Hashable, **settings: Any) -> Model:
@@ -330,7 +328,7 @@ def _fit_sum(data: Dataset, class_var: Hashable, **settings: Any) -> Model:
     if class_var in known and len(known) > 1:
         data = data.select(known)
     numeric = [name for name in data.numbers if len(levels[name]) not in (1, 2)]
-    rows = read_training(data, (class_var,), numeric=tuple(numeric))
+    rows = prepare_training_data(data, (class_var,), numeric=tuple(numeric))
     assert isinstance(rows, TrainingData)
     warn_of_copies(rows)
     fitted = fit_effects(sum_of_effects(class_var, rows), rows, **settings)

@@ -14,7 +14,7 @@ from ..dataset import Countable, Dataset, OpenedData
 from ..frames import (
     Frame,
     TrainingData,
-    read_training,
+    prepare_training_data,
     warn_of_columns,
     warn_of_no_features,
 )
@@ -42,7 +42,7 @@ def learn_structure(
     """Learn a structure, and return it with the data prepared for it."""
     if preparing.wants_preparation:
         return _structure_from_raw(class_var, dataset, learner, options, preparing)
-    data = read_training(
+    data = prepare_training_data(
         dataset, (class_var,), _chosen_features(options), numeric=preparing.numeric
     )
     if isinstance(dataset, Frame):
@@ -171,7 +171,7 @@ def _prepare_for_learner(
 def _read_training_rows(
     data: Dataset, class_var: Hashable, names: Sequence[Hashable], numeric: tuple[Hashable, ...]
 ) -> TrainingData:
-    found = read_training(data, (class_var,), names, numeric=numeric)
+    found = prepare_training_data(data, (class_var,), names, numeric=numeric)
     assert isinstance(found, TrainingData)
     return found
 

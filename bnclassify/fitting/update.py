@@ -13,14 +13,7 @@ from ..classifiers import Given
 from ..counts import Recoding
 from ..dataset import Columns, Countable, OpenedData, united_levels
 from ..frames import InFull, InParts, open_data
-from ..model import (
-    PROPORTIONS,
-    Model,
-    Tally,
-    TrainingRows,
-    check_counted,
-    replace_unchecked,
-)
+from ..model import PROPORTIONS, Model, Tally, TrainingRows, check_counted, replace_unchecked
 from ..parameters import rows_to_learn_from
 from ..tools.arrays import sum_nested
 from ..tools.calls import with_call_advice

@@ -189,6 +189,10 @@ class Partitions(Countable, Opened["Partitions"]):
         return dask_frame_of(getattr(self.source, "frame", None))
 
     @property
+    def counted_by_source(self) -> bool:  # type: ignore[override]
+        return source_counts_rows(self.source, self.reading)
+
+    @property
     def is_weighted(self) -> bool:
         return self.reading.weights is not None
 

@@ -15,13 +15,14 @@ from ..dataset import (
     Columns,
     Known,
     Levels,
+    Numeric,
     Opened,
     Prepare,
     Schema,
     is_categorical,
     is_column_name,
 )
-from ..frames import check_categorical, encode_frame
+from ..frames import check_categorical, check_without_mark, encode_frame
 from ..tools.arrays import sum_nested
 from ..tools.checks import check_columns
 from ..tools.immutable import cached_property
@@ -159,19 +160,21 @@ class Parts(Opened[Partitions]):
         declared: Known = getattr(self.source, "ordered_categories", {})
         ordered = frozenset(name for name in names if declared.get(name) == levels[name])
         schema = Schema(tuple(names), tuple([levels[name] for name in names]), ordered)
-        schema.check_without_mark(wanted.known or {}, self.argument)
+        check_without_mark(schema, wanted.known or {}, self.argument)
         return Partitions(source, Reading(schema, required, weights, self.preparation), memo=memo)
 
     def prepared(self, preparation: Prepare, known: Known) -> Parts:
         return replace(self, preparation=preparation)
 
-    def data_and_default_numeric_features(
-        self, features: Sequence[Hashable], targets: Sequence[Hashable]
-    ) -> tuple[Parts, tuple[Hashable, ...]]:
-        raise TypeError(
-            "numbers must be a dict {column: method} if data are counted part by part; got text. "
-            "Name the numeric columns."
-        )
+    def data_and_numeric_features(
+        self, features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
+    ) -> tuple[Opened[Partitions], tuple[Hashable, ...]]:
+        if numeric is True:
+            raise TypeError(
+                "numbers must be a dict {column: method} if data are counted part by part; got "
+                "text. Name the numeric columns."
+            )
+        return super().data_and_numeric_features(features, targets, numeric)
 
     def with_weights(self, weights: object) -> Partitions:
         if not is_column_name(weights):

@@ -14,14 +14,9 @@ import pandas as pd
 from ..classifiers import Family
 from ..counts import pair_statistics
 from ..dataset import Countable
-from ..frames import InFull, InParts, prepare_training_data, read_training
+from ..frames import InFull, InParts, prepare_training_data
 from ..model import Model, Recipe, Step
-from ..structure import (
-    LocalScores,
-    check_score_and_ess,
-    find_learner,
-    warn_of_fractional_weights,
-)
+from ..structure import LocalScores, check_score_and_ess, find_learner, warn_of_fractional_weights
 from ..tools.arrays import TOLERANCE
 from ..tools.calls import check_arguments, parameters_of, progress_bar
 from ..tools.checks import (
@@ -397,7 +392,9 @@ def _learn_chain_members(
 ) -> tuple[Model, ...]:
     links = []
     for i, name in enumerate(order):
-        rows = read_training(data.select((*data.features, *order[:i], name)), (name,), warns=False)
+        rows = prepare_training_data(
+            data.select((*data.features, *order[:i], name)), (name,), warns=False
+        )
         link = learner(name, dataset=rows, **options)
         if not isinstance(link, Model) or not link.one_class:
             expected = "a function that returns a structure of one class variable"

@@ -14,7 +14,7 @@ import pandas as pd
 from ..accessors import read_for_model
 from ..dataset import Levels, OpenedData, codes_by_levels
 from ..elimination import score_combinations
-from ..frames import read_training
+from ..frames import prepare_training_data
 from ..model import (
     Fit,
     Model,
@@ -27,16 +27,7 @@ from ..model import (
 )
 from ..prediction import Labelling
 from ..scores import Computed, Formula, Rows, scores_at
-from ..tools.arrays import (
-    Array,
-    Codes,
-    Slice,
-    first_best,
-    log,
-    log_normalize,
-    log_sum_exp,
-    slices,
-)
+from ..tools.arrays import Array, Codes, Slice, first_best, log, log_normalize, log_sum_exp, slices
 from ..tools.checks import OneOf
 from ..tools.immutable import EMPTY, cached_property, record
 from ..tools.messages import listed, shown
@@ -230,7 +221,7 @@ class Chained(MultiModel):
     def read_training_rows(self, dataset: OpenedData) -> Any:
         """Return the training rows of all members."""
         known = None if self.levels is None else self.levels_by_name
-        return read_training(dataset, self.class_vars, self.features, known=known)
+        return prepare_training_data(dataset, self.class_vars, self.features, known=known)
 
 
 @record
@@ -378,7 +369,7 @@ class Chain(Chained):
     ) -> Chain:
         data, members = self.read_training_rows(dataset), []
         for member in self.members:
-            rows = read_training(data.select(member.variables), member.targets, warns=False)
+            rows = prepare_training_data(data.select(member.variables), member.targets, warns=False)
             members.append(function(member, rows))
         return replace(
             self, members=tuple(members), recipe=recipe_with_parameter_step(self.recipe, step)

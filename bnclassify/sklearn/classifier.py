@@ -20,13 +20,7 @@ from ..dataset import Dataset, check_not_reordered, check_same_index, check_weig
 from ..elimination import numeric_columns_of
 from ..fitting.bnc import bnc, check_learner_uses_groups
 from ..folds import training_data_of_model
-from ..frames import (
-    Meaning,
-    foreign_to_pandas,
-    open_data,
-    rows_as_cases,
-    split_off_groups,
-)
+from ..frames import Meaning, foreign_to_pandas, open_data, rows_as_cases, with_groups_as_cases
 from ..judge.summary import mean_contributions
 from ..model import Model, check_class_prior, contains_given, log_prior_ratio
 from ..numbers import Preparing
@@ -311,7 +305,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             if isinstance(X, pd.DataFrame):
                 check_same_index(groups, X.index, "groups", "X")
             groups = groups.reset_index(drop=True)
-        cases = None if groups is None else split_off_groups(frame, groups)[1]
+        cases = None if groups is None else with_groups_as_cases(frame, groups).cases
         if groups is not None and not isinstance(self.learner, EffectTable | None):
             check_learner_uses_groups(learner, self.lp_args)
         weights = None
