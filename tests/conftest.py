@@ -1,7 +1,5 @@
 """What several tests share: reference figures and their data, and what running the examples needs."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os
@@ -9,7 +7,6 @@ import sys
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -50,7 +47,7 @@ GUARDED_FUNCTIONS = {
 """The functions whose examples need such a library."""
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     """Pass over the examples of modules whose library is not there."""
     for module, library in GUARDED_MODULES.items():
         if find_spec(library) is None:
@@ -58,14 +55,14 @@ def pytest_configure(config: pytest.Config) -> None:
             config.option.ignore = [*(config.option.ignore or []), str(path), f"{path}.py"]
 
 
-def pytest_make_parametrize_id(val: object) -> str | None:
+def pytest_make_parametrize_id(val):
     """Name functions by their names, which are the same in every process, unlike where they lie."""
     if isinstance(val, partial):
         return "-".join([val.func.__name__, *(f"{name}={value}" for name, value in val.keywords.items())])
     return getattr(val, "__name__", None)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Skip the examples of functions whose library is not there."""
     for item in items:
         library = GUARDED_FUNCTIONS.get(item.name)
@@ -73,13 +70,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(f"{library} is not installed; the extra exchange has it"))
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish():
     """Take what was imported out of what the collector looks at, a tenth of the time of tests."""
     gc.collect()
     gc.freeze()
 
 
-def pytest_runtest_teardown() -> None:
+def pytest_runtest_teardown():
     """Close the figures of a test: pyplot warns of more than 20, whichever test opened them."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None:  # as in tests without the library
@@ -87,13 +84,13 @@ def pytest_runtest_teardown() -> None:
 
 
 @cache
-def read_reference(name: str) -> dict[str, Any]:
+def read_reference(name):
     """Read a file of reference figures."""
     return json.loads((REFERENCE / f"{name}.json").read_text())
 
 
 @cache
-def reference_frame(name: str) -> pd.DataFrame:
+def reference_frame(name):
     """Return the data of a reference file, with the levels in the file's order."""
     reference = read_reference(name)
     frame = bn.load_car() if name.startswith("car") else bn.load_voting()
@@ -105,36 +102,35 @@ def reference_frame(name: str) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="session")
-def car() -> pd.DataFrame:
+def car():
     """The car data."""
     return bn.load_car()
 
 
 @pytest.fixture(scope="session")
-def pima() -> pd.DataFrame:
+def pima():
     """The Pima data."""
     return bn.load_pima()
 
 
 @pytest.fixture(scope="session")
-def single(pima: pd.DataFrame) -> Any:
+def single(pima):
     """A sum of single effects of the Pima data."""
     return bn.bnc(class_var="diabetes", dataset=pima, pairs=0)
 
 
 @pytest.fixture(scope="session")
-def voting() -> pd.DataFrame:
+def voting():
     """The voting data, missing values included."""
     return bn.load_voting()
 
 
 @pytest.fixture(scope="session")
-def votes(voting: pd.DataFrame) -> pd.DataFrame:
+def votes(voting):
     """The complete rows of the voting data."""
     return voting.dropna().reset_index(drop=True)
 
 
-def scores_of(x: bn.BNC) -> tuple[float, ...]:
+def scores_of(x):
     """The scores of the steps of a greedy search."""
-    scores: tuple[float, ...] = bn.search_steps(x).attrs["scores"]
-    return scores
+    return bn.search_steps(x).attrs["scores"]

@@ -1,9 +1,6 @@
 """The estimators for scikit-learn; without it, a test that calls one is skipped."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
-from typing import NoReturn
 
 import pytest
 
@@ -12,7 +9,7 @@ if find_spec("sklearn"):
     from bnclassify.sklearn import BNCMultiClassifier as BNCMultiClassifier
 else:
 
-    def BNCClassifier(*args: object, **options: object) -> NoReturn:
+    def BNCClassifier(*args, **options):
         """Skip the test."""
         pytest.skip("scikit-learn is not installed; the extra sklearn has it")
 

@@ -1,18 +1,14 @@
 """What is right, computed in the plainest way: products, sums over all values, figures of files."""
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import bnclassify as bn
-from bnclassify.models import AODE
 
 
-def joint_by_hand(x: bn.BNC, row: pd.Series, label: object) -> float:
+def joint_by_hand(x, row, label):
     """Product over families of the looked-up probabilities."""
     result = 1.0
     for variable, table in bn.params(x).items():
@@ -22,7 +18,7 @@ def joint_by_hand(x: bn.BNC, row: pd.Series, label: object) -> float:
     return result
 
 
-def joint_by_enumeration(x: bn.BNC, row: pd.Series, label: object) -> float:
+def joint_by_enumeration(x, row, label):
     """Sum the product of the tables over all values of missing variables."""
     missing = [v for v in bn.features(x) if pd.isna(row[v])]
     total = 0.0
@@ -34,7 +30,7 @@ def joint_by_enumeration(x: bn.BNC, row: pd.Series, label: object) -> float:
     return total
 
 
-def posterior_by_enumeration(x: bn.BNC | AODE, frame: pd.DataFrame) -> np.ndarray:
+def posterior_by_enumeration(x, frame):
     weights = np.asarray(getattr(x, "weights", None) or np.ones(len(bn.members(x))))
     joint = np.array(
         [
@@ -45,23 +41,23 @@ def posterior_by_enumeration(x: bn.BNC | AODE, frame: pd.DataFrame) -> np.ndarra
     return joint / joint.sum(axis=1, keepdims=True)
 
 
-def with_holes(frame: pd.DataFrame, share: float, seed: int) -> pd.DataFrame:
+def with_holes(frame, share, seed):
     """Remove feature values at random."""
     holes = np.random.default_rng(seed).random(frame.shape) < share
     holes[:, frame.columns.get_loc("class")] = False
     return frame.mask(holes)
 
 
-def close(value: Any, expected: Any) -> None:
+def close(value, expected):
     """Equal to 1e-9 relative; what R gives as 0 may be rounding noise."""
     np.testing.assert_allclose(value, expected, rtol=1e-9, atol=1e-13)
 
 
-def as_array(table: dict[str, Any]) -> np.ndarray:
+def as_array(table):
     return np.reshape(table["column_major"], table["dim"], order="F")
 
 
-def halfway_above(points: list[float], numbers: Any) -> list[float]:
+def halfway_above(points, numbers):
     """The middle between values, such as quantiles, and the next larger ones."""
     values = np.unique(np.asarray(numbers, dtype=float))
     at = np.searchsorted(values, points)

@@ -4,14 +4,10 @@ If a field of a record is removed, renamed or changes its meaning, raise `_VERSI
 `bnclassify.files.storage`, and write the files again: ``python -m tests.stored``.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
-from collections.abc import Callable
 from dataclasses import MISSING, is_dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +20,7 @@ from bnclassify.tools.immutable import RECORDS
 FOLDER = Path(__file__).parent / "reference" / "files"
 
 
-def rows() -> pd.DataFrame:
+def rows():
     """Rows of two categories, a number that is sometimes missing, and the class y."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.choice(list("pq"), 60), "b": rng.choice(list("rst"), 60)})
@@ -34,11 +30,11 @@ def rows() -> pd.DataFrame:
     return frame
 
 
-def _plain(learner: Any, **settings: Any) -> Any:
+def _plain(learner, **settings):
     return bn.bnc(learner, "y", rows(), **{"smooth": 1, "discretize": "mdlp", **settings})
 
 
-MODELS: dict[str, Callable[[], Any]] = {
+MODELS = {
     "tan": lambda: _plain("tan_cl"),
     "aode": lambda: _plain("aode"),
     "ande": lambda: _plain("ande", dag_args={"n": 2}),
@@ -53,7 +49,7 @@ MODELS: dict[str, Callable[[], Any]] = {
 }
 
 
-def fields_of_records() -> dict[str, dict[str, bool]]:
+def fields_of_records():
     """The fields of each record of the package, by name, and whether files may lack them."""
     records = [value for value in RECORDS.values() if isinstance(value, type)]
     return {
@@ -63,7 +59,7 @@ def fields_of_records() -> dict[str, dict[str, bool]]:
     }
 
 
-def write_again() -> None:
+def write_again():
     """Write the files, their posteriors and the fields of the records."""
     posteriors = {}
     for name, make in MODELS.items():

@@ -1,7 +1,5 @@
 """Hypothesis strategies: random data and random models, in one place."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -10,27 +8,18 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.model import Model
 
 USUAL = 50
 """The number of examples where the profile does not ask for more."""
 
 
-def examples(n: int) -> settings:
+def examples(n):
     """Draw n examples, and as many times more as the profile draws more than usual; a decorator."""
     return settings(max_examples=n * settings.default.max_examples // USUAL)
 
 
 @st.composite
-def frames(
-    draw: st.DrawFn,
-    *,
-    min_rows: int = 1,
-    max_rows: int = 40,
-    max_features: int = 4,
-    max_levels: int = 3,
-    missing: float = 0.0,
-) -> pd.DataFrame:
+def frames(draw, *, min_rows=1, max_rows=40, max_features=4, max_levels=3, missing=0.0):
     """Random data with the class ``class``; levels may never occur, features may have one level."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     rows = draw(st.integers(min_rows, max_rows))
@@ -46,7 +35,7 @@ def frames(
 
 
 @st.composite
-def arcs(draw: st.DrawFn, features: list[str], *, max_parents: int = 3) -> dict[str, list[str]]:
+def arcs(draw, features, *, max_parents=3):
     """The feature parents of each feature in a random acyclic graph."""
     order = draw(st.permutations(features))
     return {
@@ -56,14 +45,14 @@ def arcs(draw: st.DrawFn, features: list[str], *, max_parents: int = 3) -> dict[
 
 
 @st.composite
-def networks(draw: st.DrawFn, frame: pd.DataFrame, *, max_parents: int = 3) -> bn.BNC:
+def networks(draw, frame, *, max_parents=3):
     """A random augmented naive Bayes over the columns of a data frame."""
     features = [name for name in frame.columns if name != "class"]
     return bn.anb("class", draw(arcs(features, max_parents=max_parents)), frame)
 
 
 @st.composite
-def graphs(draw: st.DrawFn, frame: pd.DataFrame, *, max_parents: int = 3) -> bn.BNC:
+def graphs(draw, frame, *, max_parents=3):
     """A random acyclic graph over all columns of a data frame, the class anywhere in it."""
     parents = draw(arcs(list(frame.columns), max_parents=max_parents))
     text = "".join(f"[{v}|{':'.join(parents[v])}]" if parents[v] else f"[{v}]" for v in frame.columns)
@@ -75,7 +64,7 @@ KINDS = ("augmented", "any", "aode", "ensemble")
 
 
 @st.composite
-def fitted_models(draw: st.DrawFn, frame: pd.DataFrame, kinds: tuple[str, ...] = KINDS) -> Model:
+def fitted_models(draw, frame, kinds=KINDS):
     """A random model of a data frame, fitted to it with the first level in place of missing values."""
     make = {
         "augmented": lambda: draw(networks(frame)),
@@ -89,7 +78,7 @@ def fitted_models(draw: st.DrawFn, frame: pd.DataFrame, kinds: tuple[str, ...] =
 
 
 @st.composite
-def models(draw: st.DrawFn, names: st.SearchStrategy[str], labels: st.SearchStrategy[list[object]]) -> bn.BNC:
+def models(draw, names, labels):
     """A random augmented naive Bayes with random tables, its names and labels drawn as well."""
     class_var, *features = draw(st.lists(names, min_size=1, max_size=5, unique_by=str.casefold))
     structure = bn.anb(class_var, draw(arcs(features)), features=features)

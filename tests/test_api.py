@@ -1,7 +1,5 @@
 """The public names of the package."""
 
-from __future__ import annotations
-
 import builtins
 import inspect
 import re
@@ -12,18 +10,18 @@ import pytest
 import bnclassify as bn
 
 
-def test_everything_public_is_listed_once() -> None:
+def test_everything_public_is_listed_once():
     assert len(set(bn.__all__)) == len(bn.__all__)
     assert dir(bn) == sorted(bn.__all__)
     assert all(hasattr(bn, name) for name in bn.__all__)
 
 
-def test_everything_public_comes_from_the_package() -> None:
+def test_everything_public_comes_from_the_package():
     owners = [inspect.getmodule(getattr(bn, name)) for name in bn.__all__]
     assert all(owner is not None and owner.__name__.startswith("bnclassify.") for owner in owners)
 
 
-def test_help_names_the_types_that_readers_know() -> None:
+def test_help_names_the_types_that_readers_know():
     """No alias of the package, and no quotes."""
     shown = str(inspect.signature(bn.tan_cl))
     assert shown.startswith("(class_var: Hashable, dataset: DataFrame | Dataset | Partitions, *,")

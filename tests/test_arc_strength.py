@@ -1,14 +1,10 @@
 """Strengths of arcs over samples and trees, averaged networks, distances, and their pictures."""
 
-from __future__ import annotations
-
 import json
 import re
 import time
-from collections.abc import Iterable, Sequence
 from functools import cache, partial
 from itertools import combinations, permutations, product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,31 +22,31 @@ TREES = ["tan", "hc_bic"]
 
 
 @cache
-def figures() -> dict[str, Any]:
+def figures():
     return json.loads((REFERENCE / "uncertainty" / "structures.json").read_text())
 
 
-def network(columns: Sequence[str], arcs: Iterable[Sequence[int]], class_var: str) -> bn.BNC:
-    parents: dict[str, list[str]] = {name: [] for name in columns}
+def network(columns, arcs, class_var):
+    parents = {name: [] for name in columns}
     for tail, head in arcs:
         parents[columns[head]].append(columns[tail])
     text = [f"[{v}|{':'.join(ps)}]" if ps else f"[{v}]" for v, ps in parents.items()]
     return bn.from_modelstring("".join(text), class_var)
 
 
-def arcs_of(x: bn.BNC, columns: Sequence[str]) -> set[tuple[int, int]]:
+def arcs_of(x, columns):
     families = bn.families(x).values()
     return {(columns.index(p), columns.index(v)) for v, *above in families for p in above}
 
 
-def rows_of(strength: pd.DataFrame, columns: Sequence[str]) -> dict[tuple[int, int], tuple[float, float]]:
+def rows_of(strength, columns):
     rows = strength[strength["strength"] > 0].itertuples(index=False)
     return {(columns.index(a), columns.index(b)): (p, q) for a, b, p, q in rows}
 
 
 @pytest.mark.parametrize("learner", TREES)
 @pytest.mark.parametrize("name", NAMES)
-def test_strengths_and_averages_are_those_of_bnlearn(name: str, learner: str) -> None:
+def test_strengths_and_averages_are_those_of_bnlearn(name, learner):
     reference = figures()[name]
     columns, expected, class_var = (
         reference["columns"],
@@ -71,7 +67,7 @@ def test_strengths_and_averages_are_those_of_bnlearn(name: str, learner: str) ->
 
 
 @pytest.mark.parametrize("case", ["cycle", "both_directions", "all_both_directions", "equal_cycle"])
-def test_cycles_and_equal_directions(case: str) -> None:
+def test_cycles_and_equal_directions(case):
     expected, columns = figures()["made"][case], list("ABCD")
     strength = bn.arc_strength([network(columns, arcs, "D") for arcs in expected["networks"]])
     rows = {(a, b): (p, q) for a, b, p, q in expected["rows"] if p}
@@ -82,7 +78,7 @@ def test_cycles_and_equal_directions(case: str) -> None:
         assert arcs_of(bn.averaged_network(strength, "D", threshold=threshold), columns) == one_way
 
 
-def test_of_two_equal_directions_that_from_the_class_is_kept() -> None:
+def test_of_two_equal_directions_that_from_the_class_is_kept():
     strength = bn.arc_strength([network("ab", [(0, 1)], "b"), network("ab", [(1, 0)], "b")])
     assert strength["direction"].tolist() == [0.5, 0.5]
     for rounding in (0, 1e-12):
@@ -91,7 +87,7 @@ def test_of_two_equal_directions_that_from_the_class_is_kept() -> None:
         assert bn.modelstring(bn.averaged_network(strength, "a")) == "[a] [b|a]"
 
 
-def test_if_one_of_two_equal_directions_closes_a_cycle_the_other_is_kept() -> None:
+def test_if_one_of_two_equal_directions_closes_a_cycle_the_other_is_kept():
     """a -> b and c -> a are stronger than the arc of b and c, whose first direction would close a cycle."""
     arcs = [(0, 1), (2, 0)]
     networks = [[(0, 1), (1, 2)], [*arcs, (2, 1)], arcs, arcs, arcs, arcs]
@@ -102,7 +98,7 @@ def test_if_one_of_two_equal_directions_closes_a_cycle_the_other_is_kept() -> No
     assert arcs_of(found, list("abcd")) == {(0, 1), (2, 0), (2, 1)}
 
 
-def test_a_class_that_would_close_a_cycle_gets_the_arc() -> None:
+def test_a_class_that_would_close_a_cycle_gets_the_arc():
     """The class comes last in the columns, but its arcs are tried in the direction from the class first."""
     chain = [(0, 1), (1, 2)]  # a -> b -> class
     networks = [[*chain, (0, 2)], [(0, 1), (2, 0)], chain, chain]
@@ -116,7 +112,7 @@ def test_a_class_that_would_close_a_cycle_gets_the_arc() -> None:
 
 @pytest.mark.parametrize("size", [1, 10])
 @pytest.mark.parametrize("name", NAMES)
-def test_exact_posteriors_of_edges(name: str, size: int) -> None:
+def test_exact_posteriors_of_edges(name, size):
     expected, class_var = figures()[name]["tree_edge_posterior"], class_of(name)
     features = expected["features"]
     data = frame(name)[[*features, class_var]]
@@ -132,7 +128,7 @@ def test_exact_posteriors_of_edges(name: str, size: int) -> None:
         assert found[i, len(features)] == (1, 0)
 
 
-def spanning_trees(n: int) -> Iterable[list[tuple[int, int]]]:
+def spanning_trees(n):
     """Yield all trees over n vertices, from their Prüfer codes."""
     for code in product(range(n), repeat=n - 2):
         degree = np.bincount(code, minlength=n) + 1
@@ -147,7 +143,7 @@ def spanning_trees(n: int) -> Iterable[list[tuple[int, int]]]:
 
 @pytest.mark.parametrize("n", [2, 3, 5, 6])
 @pytest.mark.parametrize("scale", [0.5, 40, 800])
-def test_edge_posteriors_by_enumeration(n: int, scale: float) -> None:
+def test_edge_posteriors_by_enumeration(n, scale):
     scores = np.random.default_rng(n).normal(scale=scale, size=(n, n))
     scores += scores.T
     trees = list(spanning_trees(n))
@@ -164,7 +160,7 @@ def test_edge_posteriors_by_enumeration(n: int, scale: float) -> None:
     assert total == pytest.approx(logs.max() + np.log(weights.sum()), rel=1e-12)
 
 
-def test_many_features_are_eliminated_stably_and_in_seconds() -> None:
+def test_many_features_are_eliminated_stably_and_in_seconds():
     scores = np.random.default_rng(0).normal(scale=300, size=(300, 300))
     start = time.process_time()
     edges, total = spanning_tree_posterior(scores + scores.T)
@@ -178,7 +174,7 @@ def test_many_features_are_eliminated_stably_and_in_seconds() -> None:
 # By samples
 
 
-def test_a_sample_has_as_many_units_as_the_data(car: pd.DataFrame) -> None:
+def test_a_sample_has_as_many_units_as_the_data(car):
     rng = np.random.default_rng(0)
     counted = car.groupby(list(car.columns), observed=True).size().reset_index(name="n").assign(n=3)
     whole = prepare_training_data(bn.encode(counted, weights="n"), ("class",))
@@ -192,7 +188,7 @@ def test_a_sample_has_as_many_units_as_the_data(car: pd.DataFrame) -> None:
     assert _bootstrap_sample(fractions, rng).weights.sum() == 864
 
 
-def test_strengths_are_shares_of_structures_learned_from_samples(car: pd.DataFrame) -> None:
+def test_strengths_are_shares_of_structures_learned_from_samples(car):
     structures, rng = [], np.random.default_rng(4)
     for _ in range(10):
         sample = _bootstrap_sample(prepare_training_data(car, ("class",)), rng)
@@ -218,7 +214,7 @@ def test_strengths_are_shares_of_structures_learned_from_samples(car: pd.DataFra
     ],
 )
 @pytest.mark.filterwarnings("ignore:No feature improves")
-def test_every_learner_of_one_network(learner: Any, car: pd.DataFrame) -> None:
+def test_every_learner_of_one_network(learner, car):
     some = car[::8].reset_index(drop=True)
     x = learner("class", dataset=some)
     strength = bn.arc_strength(x, some, replicates=3, rng=0)
@@ -230,7 +226,7 @@ def test_every_learner_of_one_network(learner: Any, car: pd.DataFrame) -> None:
         assert both[a, b] + both[b, a] in (0, 1)
 
 
-def test_models_of_raw_data_and_weighted_models() -> None:
+def test_models_of_raw_data_and_weighted_models():
     rng = np.random.default_rng(0)
     mass = rng.normal(size=200)
     raw = pd.DataFrame(
@@ -247,7 +243,7 @@ def test_models_of_raw_data_and_weighted_models() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_distances_are_those_of_bnlearn(name: str) -> None:
+def test_distances_are_those_of_bnlearn(name):
     reference = figures()[name]
     expected = reference["structural_distance"]
     networks = {
@@ -257,7 +253,7 @@ def test_distances_are_those_of_bnlearn(name: str) -> None:
         assert bn.shd(networks[a], networks[b]) == bn.shd(networks[b], networks[a]) == distance
 
 
-def acyclic_graphs(n: int) -> Iterable[frozenset[tuple[int, int]]]:
+def acyclic_graphs(n):
     pairs = list(combinations(range(n), 2))
     for choice in product(range(3), repeat=len(pairs)):
         arcs = frozenset((p if c == 1 else p[::-1]) for p, c in zip(pairs, choice, strict=True) if c)
@@ -265,9 +261,9 @@ def acyclic_graphs(n: int) -> Iterable[frozenset[tuple[int, int]]]:
             yield arcs
 
 
-def test_equivalence_classes_by_enumeration() -> None:
+def test_equivalence_classes_by_enumeration():
     """A class has the graphs with the same edges and v-structures; an arc of its graph is in all of them."""
-    classes: dict[Any, list[frozenset[tuple[int, int]]]] = {}
+    classes = {}
     for arcs in acyclic_graphs(4):
         edges = frozenset(map(frozenset, arcs))
         colliders = frozenset(
@@ -289,14 +285,14 @@ def test_equivalence_classes_by_enumeration() -> None:
         assert bn.shd(network("abcd", graphs[0], "d"), network("abcd", graphs[-1], "d")) == 0
 
 
-def test_distances_of_other_models(car: pd.DataFrame) -> None:
+def test_distances_of_other_models(car):
     x = bn.tan_cl("class", car)
     assert bn.shd(x, bn.lp(x, car, backoff=True, held_out="weights")) == 0
 
 
 @pytest.mark.filterwarnings("ignore:the network has .* free parameters")
 @pytest.mark.parametrize("name", NAMES)
-def test_divergences_over_all_configurations(name: str) -> None:
+def test_divergences_over_all_configurations(name):
     expected, data, class_var = figures()[name]["kl_divergence"], frame(name), class_of(name)
     data = data[[*expected["features"], class_var]]
     half = expected["first_half_rows"]
@@ -311,7 +307,7 @@ def test_divergences_over_all_configurations(name: str) -> None:
         assert bn.kl_divergence(p, p) == 0
 
 
-def test_divergence_of_what_is_impossible_is_infinite(car: pd.DataFrame) -> None:
+def test_divergence_of_what_is_impossible_is_infinite(car):
     x, y = [bn.lp(bn.tan_cl("class", car), car, smooth=smooth) for smooth in (0, 1)]
     assert bn.kl_divergence(y, x) == np.inf
     assert 0 < bn.kl_divergence(x, y) < 0.1
@@ -329,7 +325,7 @@ def test_divergence_of_what_is_impossible_is_infinite(car: pd.DataFrame) -> None
 
 
 @pytest.mark.slow
-def test_divergence_of_a_wide_network_needs_no_enumeration() -> None:
+def test_divergence_of_a_wide_network_needs_no_enumeration():
     rng = np.random.default_rng(0)
     codes = rng.integers(3, size=(300, 60))
     codes[:, 1:] = np.where(rng.random((300, 59)) < 0.5, codes[:, :-1], codes[:, 1:])
@@ -344,7 +340,7 @@ def test_divergence_of_a_wide_network_needs_no_enumeration() -> None:
 # Pictures
 
 
-def test_strong_arcs_are_drawn_wide_and_dark(car: pd.DataFrame) -> None:
+def test_strong_arcs_are_drawn_wide_and_dark(car):
     x = bn.tan_cl("class", car)
     strength = bn.arc_strength(x, car, replicates=50, rng=0)
     source = bn.plot(x, strength=strength).source
@@ -366,7 +362,7 @@ def test_strong_arcs_are_drawn_wide_and_dark(car: pd.DataFrame) -> None:
         bn.plot(x, strength=car)
 
 
-def test_the_chart_of_strengths(car: pd.DataFrame) -> None:
+def test_the_chart_of_strengths(car):
     strength = bn.arc_strength(bn.tan_cl("class", car), car, replicates=50, rng=0)
     axes = bn.plot_strength(strength, threshold=0.6)
     widths = [bar.get_width() for bar in axes.patches]
@@ -381,7 +377,7 @@ def test_the_chart_of_strengths(car: pd.DataFrame) -> None:
     assert "class → doors" in labels
 
 
-def test_a_chart_of_many_pairs_omits_some() -> None:
+def test_a_chart_of_many_pairs_omits_some():
     names = [f"v{i}" for i in range(12)]
     rng = np.random.default_rng(0)
     networks = [

@@ -1,9 +1,6 @@
 """Models that average over several cuttings of numbers, and models that take raw data."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,17 +16,17 @@ from .conftest import REFERENCE, read_reference
 from .oracles import halfway_above
 
 NAMES = ["pima_clean", "iris"]
-BEST: dict[str, Any] = {"backoff": True, "held_out": "weights", "held_out_args": {"parents": True}}
+BEST = {"backoff": True, "held_out": "weights", "held_out_args": {"parents": True}}
 
 
 @cache
-def numbers_frame(name: str) -> pd.DataFrame:
+def numbers_frame(name):
     folder = REFERENCE / "data" if name == "iris" else REFERENCE.parents[1] / "data"
     return pd.read_csv(folder / f"{name}.csv")
 
 
 @cache
-def rides() -> pd.DataFrame:
+def rides():
     """Numbers, some missing, categories and a flag, of which the class depends."""
     rng = np.random.default_rng(0)
     n = 240
@@ -44,7 +41,7 @@ def rides() -> pd.DataFrame:
     return frame.astype({"weather": "category", "late": "category"})
 
 
-def learn(frame: pd.DataFrame, class_var: str = "late", **arguments: Any) -> Any:
+def learn(frame, class_var="late", **arguments):
     parents = {"age": ["distance", "flag"], "weather": ["distance"], "flag": ["weather"]}
     return bn.bnc(
         "anb", class_var, frame, dag_args={"parents": parents}, **{"discretize": "averaged", **arguments}
@@ -52,7 +49,7 @@ def learn(frame: pd.DataFrame, class_var: str = "late", **arguments: Any) -> Any
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_cuts_are_those_of_the_reference(name: str) -> None:
+def test_cuts_are_those_of_the_reference(name):
     reference, frame = read_reference("moved_cuts")[name], numbers_frame(name)
     model = bn.bnc("nb", frame.columns[-1], frame, discretize="averaged", smooth=1)
     assert len(bn.members(model)) == len(reference["cuts"]) == 9
@@ -63,7 +60,7 @@ def test_cuts_are_those_of_the_reference(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_structure_from_information_over_all_cuttings(name: str) -> None:
+def test_structure_from_information_over_all_cuttings(name):
     reference, frame = read_reference("moved_cuts")[name], numbers_frame(name)
     class_var = frame.columns[-1]
     model = bn.bnc("kdb_mi", class_var, frame, discretize="averaged", dag_args={"kdbk": 4}, **BEST)
@@ -75,7 +72,7 @@ def test_structure_from_information_over_all_cuttings(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_weights_and_posteriors_of_the_reference(name: str) -> None:
+def test_weights_and_posteriors_of_the_reference(name):
     reference, frame = read_reference("moved_cuts")[name], numbers_frame(name)
     class_var = frame.columns[-1]
     for depth, figures in reference["by_depth"].items():
@@ -99,7 +96,7 @@ def test_weights_and_posteriors_of_the_reference(name: str) -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.sampled_from(list(CUTTINGS)))
-def test_moved_cuts(seed: int, rows: int, method: str) -> None:
+def test_moved_cuts(seed, rows, method):
     rng = np.random.default_rng(seed)
     values = rng.integers(0, rng.integers(1, 400), rows).astype(float)
     intervals = CUTTINGS[method]
@@ -118,7 +115,7 @@ def test_moved_cuts(seed: int, rows: int, method: str) -> None:
 
 @pytest.mark.parametrize("prior", [{"backoff": True}, {"smooth": 1}, {"ess": 1}, {"m": 2}], ids=str)
 @pytest.mark.parametrize("method", ["averaged", "averaged5"])
-def test_terms_are_means_over_the_members(prior: dict[str, Any], method: str) -> None:
+def test_terms_are_means_over_the_members(prior, method):
     frame = rides()
     model = learn(frame, discretize=method, **prior)
     assert len(bn.members(model)) == len(CUTTINGS[method])
@@ -130,7 +127,7 @@ def test_terms_are_means_over_the_members(prior: dict[str, Any], method: str) ->
 
 
 @pytest.mark.slow
-def test_leave_one_out_over_cuttings_is_that_of_refits() -> None:
+def test_leave_one_out_over_cuttings_is_that_of_refits():
     """With cuts kept, and a prior that learns nothing from the data."""
     frame = rides().head(40)
     model = learn(frame, smooth=1, held_out="parents")
@@ -151,7 +148,7 @@ def test_leave_one_out_over_cuttings_is_that_of_refits() -> None:
     assert summary["parents"] == int(np.argmax(by_depth))
 
 
-def test_raw_rows_in_every_form() -> None:
+def test_raw_rows_in_every_form():
     frame = rides()
     model = learn(frame, **BEST)
     labels = bn.predict(model, frame)
@@ -172,7 +169,7 @@ def test_raw_rows_in_every_form() -> None:
 
 
 @pytest.mark.parametrize("discretize", ["averaged", "mdlp"])
-def test_cross_validation_cuts_anew(discretize: str) -> None:
+def test_cross_validation_cuts_anew(discretize):
     frame = rides()
     model = learn(frame, discretize=discretize, **BEST)
     folds = bn.stratified_folds(frame["late"], 3, rng=0)
@@ -187,7 +184,7 @@ def test_cross_validation_cuts_anew(discretize: str) -> None:
         bn.cv([model, bn.bnc("nb", "late", cut, smooth=1)], frame, k=2)
 
 
-def test_several_models_on_raw_data() -> None:
+def test_several_models_on_raw_data():
     """Those that take categories alone are judged on them beside those that take raw data."""
     frame = rides()
     categories = frame[["weather", "late"]]
@@ -198,7 +195,7 @@ def test_several_models_on_raw_data() -> None:
     assert both["plain"] == bn.cv(plain, categories, folds=folds)
 
 
-def test_any_structure_over_intervals_takes_raw_data() -> None:
+def test_any_structure_over_intervals_takes_raw_data():
     frame = rides()
     model = bn.bnc("tan_cl", "late", frame, discretize="mdlp", smooth=1, dag_args={"score": "aic"})
     cut, discretizer = bn.discretize(frame, class_var="late", method="mdlp")
@@ -214,7 +211,7 @@ def test_any_structure_over_intervals_takes_raw_data() -> None:
     )
 
 
-def test_without_numbers_there_is_nothing_to_average(car: pd.DataFrame) -> None:
+def test_without_numbers_there_is_nothing_to_average(car):
     model = bn.bnc("nb", "class", car, discretize="averaged", backoff=True)
     assert isinstance(model, bn.BNC)
     plain = bn.bnc("nb", "class", car, backoff=True)
@@ -222,7 +219,7 @@ def test_without_numbers_there_is_nothing_to_average(car: pd.DataFrame) -> None:
     assert bn.loglik(model, car) == bn.loglik(plain, car)
 
 
-def test_trees_from_several_cuttings() -> None:
+def test_trees_from_several_cuttings():
     frame = numbers_frame("pima_clean")
     model = bn.bnc("tan_cl", "class", frame, discretize="averaged", smooth=1)
     assert bn.is_ode(model)
@@ -230,7 +227,7 @@ def test_trees_from_several_cuttings() -> None:
     assert len(bn.families(model)) == 9
 
 
-def test_questions_about_sizes_go_to_the_members() -> None:
+def test_questions_about_sizes_go_to_the_members():
     model = learn(rides(), **BEST)
     member = bn.members(model)[0]
     assert bn.nparams(member) > 0
@@ -238,12 +235,12 @@ def test_questions_about_sizes_go_to_the_members() -> None:
     assert len(bn.concentrations(member)) > 0
 
 
-def test_what_goes_with_averaging() -> None:
+def test_what_goes_with_averaging():
     frame = rides()
     assert 0.5 < bn.accuracy(bn.predict(learn(frame, smooth=0), frame), frame["late"]) <= 1
 
 
-def test_effects_are_what_is_added() -> None:
+def test_effects_are_what_is_added():
     pytest.importorskip("matplotlib")
     frame = rides()
     model = learn(frame, **BEST)
@@ -270,5 +267,5 @@ def test_effects_are_what_is_added() -> None:
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 0.0), (2e300, 2.5e300), (-1.5e308, 1.5e308)])
-def test_numbers_beyond_1e300_or_without_a_gap_are_not_shortened(low: float, high: float) -> None:
+def test_numbers_beyond_1e300_or_without_a_gap_are_not_shortened(low, high):
     assert shortest_number_between(low, high, 7.0) == 7.0

@@ -1,8 +1,5 @@
 """The benchmarks run, and what they measure beside ours gives the same results."""
 
-from __future__ import annotations
-
-from pathlib import Path
 from time import sleep
 
 import pytest
@@ -20,7 +17,7 @@ FRAME = tree_augmented(400, 5, [2, 3], 2)
 
 
 @pytest.mark.parametrize("page", figures.PAGES)
-def test_pages_have_the_figures_that_are_stored(page: str) -> None:
+def test_pages_have_the_figures_that_are_stored(page):
     """Apart from tests on ranks, which take seconds."""
     text = (figures.ROOT / page).read_text(encoding="utf-8")
     parts = [part for part in figures.PAGES[page] if part != "tests"]
@@ -28,7 +25,7 @@ def test_pages_have_the_figures_that_are_stored(page: str) -> None:
 
 
 @pytest.mark.slow
-def test_peers_do_the_same() -> None:
+def test_peers_do_the_same():
     compared = 0
     for job in jobs(FRAME):
         ours = job.ours()
@@ -38,13 +35,13 @@ def test_peers_do_the_same() -> None:
     assert compared == 10
 
 
-def test_growth_jobs_run() -> None:
+def test_growth_jobs_run():
     for job in growth_jobs(rows=50, features=4, levels=2, classes=2).values():
         job()
 
 
-def test_times_and_memory() -> None:
-    calls: list[int] = []
+def test_times_and_memory():
+    calls = []
     timing = time_pairs(lambda: calls.append(1), lambda: calls.append(2) or sleep(0.02), 0.1)
     assert calls[::2].count(1) == calls[1::2].count(2) == len(calls) / 2
     assert timing.ours < 0.02 <= (timing.theirs or 0)
@@ -54,7 +51,7 @@ def test_times_and_memory() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # from Python 3.12 on
-def test_a_peer_apart_is_ended_when_patience_is() -> None:
+def test_a_peer_apart_is_ended_when_patience_is():
     timing, result = time_apart(lambda: None, lambda: "done", 0.01, patience=60)
     assert (timing.ended, result) == (True, "done")
     timing, result = time_apart(lambda: None, lambda: sleep(60), 0.01, patience=0.1)
@@ -62,14 +59,14 @@ def test_a_peer_apart_is_ended_when_patience_is() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_peer_apart_that_fails_is_not_taken_for_a_slow_one() -> None:
+def test_a_peer_apart_that_fails_is_not_taken_for_a_slow_one():
     with pytest.raises(RuntimeError, match="the peer failed"):
         time_apart(lambda: None, lambda: 1 / 0, 0.01, patience=60)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default::DeprecationWarning")  # of pandas in Dask's reader, of DuckDB in ibis
-def test_ways_to_learn_from_a_file_give_one_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ways_to_learn_from_a_file_give_one_model(tmp_path, monkeypatch):
     scale = pytest.importorskip(
         "tests.benchmarks.scale", reason="Dask is not installed; the extra bench has it"
     )

@@ -1,7 +1,5 @@
 """Markov blankets by tests, and the best superparent."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +16,7 @@ TESTS = {"mi": "g2", "x2": "x2"}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_blankets_are_those_of_bnlearn(name: str) -> None:
+def test_blankets_are_those_of_bnlearn(name):
     data, class_var = frame(name), class_of(name)
     for case in figures()[name]["markov_blanket"].values():
         found = bn.learn_blanket(class_var, data, alpha=case["alpha"], test=TESTS[case["test"]])
@@ -27,13 +25,13 @@ def test_blankets_are_those_of_bnlearn(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_blankets_of_features_are_those_of_bnlearn(name: str) -> None:
+def test_blankets_of_features_are_those_of_bnlearn(name):
     for target, expected in figures()[name]["markov_blanket_other_targets"].items():
         assert set(bn.learn_blanket(target, frame(name))) == set(expected), target
 
 
 @pytest.mark.parametrize("df", [1, 2, 7, 60, 501, 20_000])
-def test_logs_of_small_p(df: int) -> None:
+def test_logs_of_small_p(df):
     for z in (-1, 0.5, 3, 20):
         statistic = float(df * (1 - 2 / (9 * df) + z * np.sqrt(2 / (9 * df))) ** 3)
         expected = float(chdtrc(df, statistic))
@@ -49,7 +47,7 @@ def test_logs_of_small_p(df: int) -> None:
     assert log_chi_square_p(5.0, 0) == 0
 
 
-def test_p_values_that_underflow_are_compared_by_their_logs() -> None:
+def test_p_values_that_underflow_are_compared_by_their_logs():
     """Column order would choose the weaker of two features, whose p are both 0 as floats."""
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=20_000)
@@ -60,7 +58,7 @@ def test_p_values_that_underflow_are_compared_by_their_logs() -> None:
     assert bn.learn_blanket("y", data) == ("strong",)
 
 
-def test_blankets_from_parts_weights_and_incomplete_rows(car: pd.DataFrame, voting: pd.DataFrame) -> None:
+def test_blankets_from_parts_weights_and_incomplete_rows(car, voting):
     expected = bn.learn_blanket("class", car)
     assert expected == ("buying", "maint", "persons", "safety")
     assert bn.learn_blanket("class", [car.iloc[:500], car.iloc[500:]]) == expected
@@ -74,7 +72,7 @@ def test_blankets_from_parts_weights_and_incomplete_rows(car: pd.DataFrame, voti
 
 @pytest.mark.parametrize("score", ["loglik", "aic", "bic", "bde", "k2"])
 @pytest.mark.parametrize("name", NAMES)
-def test_the_best_superparent(name: str, score: str) -> None:
+def test_the_best_superparent(name, score):
     data, class_var = frame(name), class_of(name)
     features = [column for column in data if column != class_var]
     x = bn.spode(class_var, data, score=score)
@@ -93,7 +91,7 @@ def test_the_best_superparent(name: str, score: str) -> None:
         assert found == pytest.approx(expected, rel=1e-12)
 
 
-def test_superparents_of_few_features_parts_and_choices(car: pd.DataFrame, voting: pd.DataFrame) -> None:
+def test_superparents_of_few_features_parts_and_choices(car, voting):
     assert bn.is_nb(bn.spode("class", car[["doors", "class"]]))
     x = bn.spode("class", car, features=["doors", "persons", "maint"])
     assert bn.features(x) == ("maint", "doors", "persons")
@@ -104,7 +102,7 @@ def test_superparents_of_few_features_parts_and_choices(car: pd.DataFrame, votin
     assert bn.cv(bn.bnc("spode", "class", car, smooth=1), car, k=5, rng=0) > 0.85
 
 
-def test_holm_counts_the_variables_that_are_tested(car: pd.DataFrame) -> None:
+def test_holm_counts_the_variables_that_are_tested(car):
     """Of 6 features, 5 are tested for the second place: p is multiplied by 5."""
     others = [v for v in car.columns if v not in ("safety", "class")]
     p = min(bn.ci_test(v, "class", car, z="safety")["p"] for v in others)
@@ -115,17 +113,17 @@ def test_holm_counts_the_variables_that_are_tested(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-def test_holm_bounds_the_share_of_wrong_blankets() -> None:
+def test_holm_bounds_the_share_of_wrong_blankets():
     """Of data sets without any dependence, about 5 % and not half have a blanket that is not empty."""
     rng, sets = np.random.default_rng(0), 60
     found = {"none": 0, "holm": 0}
     for _ in range(sets):
         noise = pd.DataFrame(rng.integers(2, size=(300, 17))).add_prefix("x").astype(str)
         for adjust in found:
-            found[adjust] += bool(bn.learn_blanket("x16", noise, adjust=adjust))  # type: ignore[arg-type]
+            found[adjust] += bool(bn.learn_blanket("x16", noise, adjust=adjust))
     assert found["holm"] <= 8  # more has probability .002 at a share of .05
     assert found["none"] >= 20
     car = bn.load_car()
     assert set(bn.learn_blanket("class", car, adjust="holm")) <= set(bn.learn_blanket("class", car))
     with pytest.raises(ValueError, match="adjust must be one of 'none', 'holm'"):
-        bn.learn_blanket("class", car, adjust="fdr")  # type: ignore[arg-type]
+        bn.learn_blanket("class", car, adjust="fdr")

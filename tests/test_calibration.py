@@ -1,9 +1,5 @@
 """Calibration of posteriors: intercept and slope, the parts of the Brier score, errors, bins."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +10,7 @@ from scipy.special import expit, logit
 import bnclassify as bn
 
 
-def made(seed: int, n: int, sharpen: float = 1.0) -> tuple[pd.DataFrame, pd.Series[Any]]:
+def made(seed, n, sharpen=1.0):
     """Posteriors of two classes, calibrated if they are not sharpened, and classes drawn from them."""
     rng = np.random.default_rng(seed)
     p = expit(rng.normal(0, 1.5, n))
@@ -23,7 +19,7 @@ def made(seed: int, n: int, sharpen: float = 1.0) -> tuple[pd.DataFrame, pd.Seri
     return pd.DataFrame({"no": 1 - told, "yes": told}), actual
 
 
-def test_slope_and_intercept_maximize_the_likelihood() -> None:
+def test_slope_and_intercept_maximize_the_likelihood():
     posteriors, actual = made(0, 400, 1.7)
     found = bn.calibration(posteriors, actual).loc["yes"]
     x, y = logit(posteriors["yes"]), actual == "yes"
@@ -32,7 +28,7 @@ def test_slope_and_intercept_maximize_the_likelihood() -> None:
     assert (residuals * x).sum() == pytest.approx(0, abs=1e-6)
 
 
-def test_slope_of_sharpened_posteriors() -> None:
+def test_slope_of_sharpened_posteriors():
     """Log odds three times as large have a slope a third as large; calibrated ones have slope 1."""
     plain, sharpened = (bn.calibration(*made(1, 20_000, times)).loc["yes"] for times in (1, 3))
     assert plain[["intercept", "slope"]].tolist() == pytest.approx([0, 1], abs=0.05)
@@ -42,13 +38,13 @@ def test_slope_of_sharpened_posteriors() -> None:
     assert sharpened["calibration_error"] > 5 * sharpened["expected_error"]
 
 
-def test_both_classes_of_two_have_the_same_slope() -> None:
+def test_both_classes_of_two_have_the_same_slope():
     found = bn.calibration(*made(2, 300, 0.5))
     assert found.loc["no", "slope"] == pytest.approx(found.loc["yes", "slope"])
     assert found.loc["no", "intercept"] == pytest.approx(-found.loc["yes", "intercept"], abs=1e-7)
 
 
-def test_the_brier_score_of_two_classes_is_that_of_cv_and_of_scikit_learn() -> None:
+def test_the_brier_score_of_two_classes_is_that_of_cv_and_of_scikit_learn():
     metrics = pytest.importorskip(
         "sklearn.metrics", reason="scikit-learn is not installed; the extra sklearn has it"
     )
@@ -63,7 +59,7 @@ def test_the_brier_score_of_two_classes_is_that_of_cv_and_of_scikit_learn() -> N
     assert bn.calibration(posteriors, data["y"])["brier"].tolist() == pytest.approx([expected] * 2)
 
 
-def test_parts_of_the_brier_score_by_hand() -> None:
+def test_parts_of_the_brier_score_by_hand():
     """Two values of the posterior: five rows at .2, one of them right, and three at .7, all right."""
     yes = np.array([0.2] * 5 + [0.7] * 3)
     actual = pd.Series(["yes"] + ["no"] * 4 + ["yes"] * 3)
@@ -78,7 +74,7 @@ def test_parts_of_the_brier_score_by_hand() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from(["width", "quantile"]))
-def test_parts_add_up_to_the_brier_score(seed: int, classes: int, strategy: str) -> None:
+def test_parts_add_up_to_the_brier_score(seed, classes, strategy):
     rng = np.random.default_rng(seed)
     names = list("abcd")[:classes]
     posteriors = pd.DataFrame(rng.dirichlet(np.ones(classes), 60), columns=names)
@@ -92,7 +88,7 @@ def test_parts_add_up_to_the_brier_score(seed: int, classes: int, strategy: str)
     assert found["expected_error"].between(0, 1).all()
 
 
-def test_classes_that_are_separated_or_absent() -> None:
+def test_classes_that_are_separated_or_absent():
     yes = np.array([0.1, 0.2, 0.6, 0.9])
     posteriors = pd.DataFrame({"no": 1 - yes, "yes": yes})
     actual = pd.Series(["no", "no", "yes", "yes"])
@@ -111,7 +107,7 @@ def test_classes_that_are_separated_or_absent() -> None:
     assert certain["brier"].tolist() == pytest.approx([1 / 3, 1 / 3])
 
 
-def test_quantile_bins_have_equal_numbers_of_rows() -> None:
+def test_quantile_bins_have_equal_numbers_of_rows():
     pytest.importorskip("matplotlib")
     posteriors, actual = made(3, 200)
     axes = bn.plot_calibration(posteriors, actual, bins=8, strategy="quantile", target="yes")

@@ -1,9 +1,6 @@
 """Cases, which are held out as a whole: weights, copies of rows, groups; and the order of rows."""
 
-from __future__ import annotations
-
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,18 +15,18 @@ from .estimators import BNCClassifier
 from .test_recipe import patients
 
 
-def measured(n: int, seed: int = 0) -> pd.DataFrame:
+def measured(n, seed=0):
     """Return patients with precise measurements, so that equal rows are copies."""
     rng = np.random.default_rng(seed)
     frame = patients(n, seed)
     return frame.assign(fever=frame["fever"] + rng.normal(size=n) / 100, pulse=rng.normal(70, 9, n))
 
 
-def posteriors(model: Any, frame: pd.DataFrame) -> Any:
+def posteriors(model, frame):
     return bn.predict(model, frame.drop(columns="sick"), prob=True).to_numpy()
 
 
-def test_equal_weights_change_nothing_unless_they_are_numbers_of_rows() -> None:
+def test_equal_weights_change_nothing_unless_they_are_numbers_of_rows():
     frame = patients(80)
     X, y = frame.drop(columns="sick"), frame["sick"]
     plain = BNCClassifier().fit(X, y).predict_proba(X)
@@ -42,7 +39,7 @@ def test_equal_weights_change_nothing_unless_they_are_numbers_of_rows() -> None:
     np.testing.assert_allclose(weighted, plain, atol=1e-9)
 
 
-def test_whole_weights_are_numbers_of_rows_also_if_they_are_equal() -> None:
+def test_whole_weights_are_numbers_of_rows_also_if_they_are_equal():
     """Two rows of weight 250 are 500 rows; so are those of weights 250 and 249, but for one."""
     X, y = pd.DataFrame({"a": ["p", "q"]}), np.array(["u", "v"])
     rows = np.tile([0, 1], 250)
@@ -54,14 +51,14 @@ def test_whole_weights_are_numbers_of_rows_also_if_they_are_equal() -> None:
     assert equal[0, 0] > 0.999
 
 
-def table_of_counts() -> pd.DataFrame:
+def table_of_counts():
     rng = np.random.default_rng(0)
     cells = pd.MultiIndex.from_product([["f", "m"], ["1st", "2nd", "3rd"], ["child", "adult"], ["no", "yes"]])
     frame = cells.to_frame(index=False, name=["sex", "class", "age", "sick"])
     return frame.assign(n=rng.integers(1, 200, len(frame)))
 
 
-def test_natural_repetitions_stay_frequencies() -> None:
+def test_natural_repetitions_stay_frequencies():
     counted = table_of_counts()
     rows = counted.loc[counted.index.repeat(counted["n"])].drop(columns="n").reset_index(drop=True)
     from_rows = bn.bnc(class_var="sick", dataset=rows)
@@ -77,7 +74,7 @@ def test_natural_repetitions_stay_frequencies() -> None:
 
 
 @pytest.mark.slow
-def test_rows_that_are_probably_copies_are_told() -> None:
+def test_rows_that_are_probably_copies_are_told():
     frame = measured(60)
     copied = pd.concat([frame, frame.head(20)], ignore_index=True)
     with pytest.warns(UserWarning, match=r"20 of 80 rows equal an earlier row.*'fever', 'pulse'.*groups="):
@@ -92,7 +89,7 @@ def test_rows_that_are_probably_copies_are_told() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(i, marks=pytest.mark.slow) for i in range(3, 8))])
-def test_rows_that_are_equal_by_chance_are_not_told(seed: int) -> None:
+def test_rows_that_are_equal_by_chance_are_not_told(seed):
     rng = np.random.default_rng(seed)
     weight = rng.normal(70, 12, 60).round(1)
     frame = pd.DataFrame({"weight": weight, "sick": np.where(weight + rng.normal(0, 10, 60) > 70, "y", "n")})
@@ -105,7 +102,7 @@ def test_rows_that_are_equal_by_chance_are_not_told(seed: int) -> None:
 
 
 @pytest.mark.parametrize("as_numbers", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_frequencies_are_rows(as_numbers: bool) -> None:
+def test_frequencies_are_rows(as_numbers):
     """A table of counts, its rows, and whole sample weights are the same."""
     counted = table_of_counts()
     if as_numbers:
@@ -123,7 +120,7 @@ def test_frequencies_are_rows(as_numbers: bool) -> None:
         )
 
 
-def visits(patients_: int, times: int, seed: int, columns: int = 4) -> pd.DataFrame:
+def visits(patients_, times, seed, columns=4):
     rng = np.random.default_rng(seed)
     sick = rng.random(patients_) < 0.4
     means = rng.normal(size=(patients_, columns))
@@ -135,7 +132,7 @@ def visits(patients_: int, times: int, seed: int, columns: int = 4) -> pd.DataFr
 
 
 @pytest.mark.slow
-def test_groups_are_held_out_together() -> None:
+def test_groups_are_held_out_together():
     """Six visits of a person predict about as well as one, in the mean of two samples; as rows, worse."""
     losses = []
     for seed in range(2):
@@ -152,7 +149,7 @@ def test_groups_are_held_out_together() -> None:
     assert apart > once + 0.15
 
 
-def test_groups_stay_in_one_fold() -> None:
+def test_groups_stay_in_one_fold():
     frame = visits(60, 4, seed=0)
     rows, person = frame.drop(columns="person"), frame["person"]
     model = bn.bnc("nb", "sick", rows, smooth=1, discretize="mdlp")
@@ -163,14 +160,14 @@ def test_groups_stay_in_one_fold() -> None:
     assert found.notna().all(axis=None)
 
 
-def test_cases_of_each_class_begin_in_another_fold() -> None:
+def test_cases_of_each_class_begin_in_another_fold():
     folds = split_cases_into_folds(np.arange(4), np.array([0, 1, 1, 2]), np.arange(4), 3)
     assert [fold.rows.tolist() for fold in folds] == [[0], [1], [2, 3]]
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.room.. 40 values in 200 rows:UserWarning")
-def test_wrappers_score_by_folds_of_groups() -> None:
+def test_wrappers_score_by_folds_of_groups():
     """The room is that of one person, so it predicts further visits, and says nothing about others."""
     rng = np.random.default_rng(0)
     person = np.repeat(np.arange(40), 5)
@@ -191,7 +188,7 @@ def test_wrappers_score_by_folds_of_groups() -> None:
 
 
 @pytest.mark.slow
-def test_lp_accepts_groups() -> None:
+def test_lp_accepts_groups():
     frame = visits(60, 4, seed=0)
     rows, person = frame.drop(columns="person"), frame["person"]
     structure = bn.bnc("nb", "sick", rows, smooth=1, discretize="averaged")
@@ -213,7 +210,7 @@ def test_lp_accepts_groups() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:the weights of:UserWarning")
-def test_survey_weights_are_scaled_to_the_effective_number_of_rows() -> None:
+def test_survey_weights_are_scaled_to_the_effective_number_of_rows():
     frame = patients(50).drop(columns=["fever", "pulse"]).assign(w=np.linspace(0.5, 4, 50))
     data = bn.encode(frame, weights="w", weights_are="cases")
     w = frame["w"]
@@ -231,13 +228,9 @@ def test_survey_weights_are_scaled_to_the_effective_number_of_rows() -> None:
 
 @pytest.mark.parametrize(
     ("weights", "told"),
-    [
-        ([1.5, 1, 1, 1], "have fractions"),
-        ([10, 10, 10, 11], "sum to 41 in 4 rows"),
-        ([10, 10, 10, 10], None),
-    ],
+    [([1.5, 1, 1, 1], "have fractions"), ([10, 10, 10, 11], "sum to 41 in 4 rows"), ([10, 10, 10, 10], None)],
 )
-def test_weights_without_a_meaning_are_told(weights: list[float], told: str | None) -> None:
+def test_weights_without_a_meaning_are_told(weights, told):
     frame = pd.DataFrame({"x": list("abcd"), "y": list("uvuv"), "w": weights})
     if told is None:
         with warnings.catch_warnings():
@@ -252,7 +245,7 @@ def test_weights_without_a_meaning_are_told(weights: list[float], told: str | No
 # The order of rows
 
 
-def test_weights_by_held_out_rows_have_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_by_held_out_rows_have_no_order(monkeypatch):
     """Also if only some of the rows are held out."""
     frame = patients(300).drop(columns=["fever", "pulse"])
     monkeypatch.setattr(leave_one_out, "_MOST_CELLS", 500)
@@ -265,7 +258,7 @@ def test_weights_by_held_out_rows_have_no_order(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("unit", [pytest.param(1.0, marks=pytest.mark.slow), 3.7, -2.0])
-def test_columns_with_the_same_ranks_are_not_in_the_order_given(unit: float) -> None:
+def test_columns_with_the_same_ranks_are_not_in_the_order_given(unit):
     rng = np.random.default_rng(1)
     x = rng.normal(size=200)
     frame = pd.DataFrame({"log": x, "price": np.exp(x), "cube": x**3, "other": rng.normal(size=200)}) * unit
@@ -277,7 +270,7 @@ def test_columns_with_the_same_ranks_are_not_in_the_order_given(unit: float) -> 
 
 
 @pytest.mark.slow
-def test_rows_of_groups_have_no_order() -> None:
+def test_rows_of_groups_have_no_order():
     voting = bn.load_voting()[["crime", "immigration", "religious_groups_in_schools", "Class"]]
     groups, order = np.arange(len(voting)) // 3, np.random.default_rng(0).permutation(len(voting))
     expected = bn.predict(bn.bnc(class_var="Class", dataset=voting, groups=groups), voting, prob=True)
@@ -286,7 +279,7 @@ def test_rows_of_groups_have_no_order() -> None:
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-def test_folds_that_divide_groups_are_refused() -> None:
+def test_folds_that_divide_groups_are_refused():
     frame = patients(100)
     frame = frame.drop(columns=["fever", "pulse"])
     x, person = bn.lp(bn.nb("sick", frame), frame, smooth=1), np.arange(100) // 4
@@ -300,7 +293,7 @@ def test_folds_that_divide_groups_are_refused() -> None:
 
 
 @pytest.mark.slow
-def test_groups_of_encoded_data_are_a_column() -> None:
+def test_groups_of_encoded_data_are_a_column():
     frame = patients(100).drop(columns=["fever", "pulse"]).assign(person=(np.arange(100) // 4).astype(str))
     one = bn.bnc("sick", bn.encode(frame), pairs=0, groups="person")
     other = bn.bnc("sick", frame, pairs=0, groups="person")
@@ -310,7 +303,7 @@ def test_groups_of_encoded_data_are_a_column() -> None:
 
 
 @pytest.mark.slow
-def test_labels_of_groups_keep_their_types_and_follow_the_index() -> None:
+def test_labels_of_groups_keep_their_types_and_follow_the_index():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"c": rng.choice(list("abc"), 60), "y": rng.choice(["u", "v"], 60)})
     ten = [1, "1", "2", 2, 3, "3", "4", 4, 5, "5"] * 6
@@ -338,7 +331,7 @@ def test_labels_of_groups_keep_their_types_and_follow_the_index() -> None:
 
 
 @pytest.mark.slow
-def test_models_of_groups_are_evaluated_with_groups() -> None:
+def test_models_of_groups_are_evaluated_with_groups():
     person = np.repeat(np.arange(30), 4)
     frame = pd.DataFrame(
         {"person": [f"p{i}" for i in person], "x": person % 3, "y": (person % 7 > 2).astype(str)}
@@ -356,7 +349,7 @@ def test_models_of_groups_are_evaluated_with_groups() -> None:
 
 
 @pytest.mark.slow
-def test_groups_do_not_make_the_order_of_columns_matter() -> None:
+def test_groups_do_not_make_the_order_of_columns_matter():
     frame = visits(30, 3, seed=3)
     expected = bn.predict(bn.bnc(class_var="sick", dataset=frame, groups="person"), frame, prob=True)
     for changed in (frame[frame.columns[::-1]], frame.sample(frac=1, random_state=0)):

@@ -1,13 +1,9 @@
 """Charts by matplotlib: what they show, and that nothing of it is cut off or overlaps."""
 
-from __future__ import annotations
-
 import re
 import sys
 import time
-from collections.abc import Iterator
 from itertools import combinations, pairwise, product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +23,7 @@ plt = pytest.importorskip("matplotlib.pyplot")
 
 
 @pytest.fixture(autouse=True)
-def _close() -> Iterator[None]:
+def _close():
     plt.close("all")  # those of examples that ran before
     yield
     plt.close("all")
@@ -48,12 +44,12 @@ LONG_CLASSES = {
 }
 
 
-def long_names(car: pd.DataFrame) -> pd.DataFrame:
+def long_names(car):
     return car.assign(**{"class": car["class"].cat.rename_categories(LONG_CLASSES)}).rename(columns=LONG)
 
 
 @pytest.fixture(params=[pytest.param("car", marks=pytest.mark.slow), "long", "voting", "synthetic"])
-def case(request: Any, car: pd.DataFrame, voting: pd.DataFrame) -> tuple[bn.BNC, pd.DataFrame]:
+def case(request, car, voting):
     """A tree over data of another kind, and the data."""
     frame = {
         "car": lambda: car,
@@ -65,7 +61,7 @@ def case(request: Any, car: pd.DataFrame, voting: pd.DataFrame) -> tuple[bn.BNC,
     return bn.lp(bn.tan_cl(target, frame), frame, smooth=1), frame
 
 
-def texts(ax: Any) -> list[Any]:
+def texts(ax):
     """All texts in axes, except ticks beyond their limits."""
     beyond = [
         label
@@ -78,7 +74,7 @@ def texts(ax: Any) -> list[Any]:
     return [text for text in written if text not in beyond and text.get_visible() and text.get_text()]
 
 
-def check_readable(ax: Any) -> None:
+def check_readable(ax):
     """Nothing written is cut off by the edge of the figure, and labels of rows do not overlap."""
     figure = ax.figure
     figure.canvas.draw()
@@ -94,23 +90,23 @@ def check_readable(ax: Any) -> None:
         assert above.y0 >= below.y1 - 1 or below.y0 >= above.y1 - 1
 
 
-def lengths(ax: Any) -> list[float]:
+def lengths(ax):
     return [bar.get_width() for bar in ax.patches]
 
 
-def legend(ax: Any) -> list[str]:
+def legend(ax):
     return [text.get_text().replace("\n", " ") for text in ax.get_legend().get_texts()]
 
 
-def blocks_of(ax: Any) -> list[str]:
+def blocks_of(ax):
     return [label.get_text() for label in ax.get_yticklabels(minor=True)]
 
 
-def labels(ax: Any) -> list[str]:
+def labels(ax):
     return [label.get_text() for label in ax.get_yticklabels()]
 
 
-def test_explanation_is_readable_and_whole(case: tuple[bn.BNC, pd.DataFrame]) -> None:
+def test_explanation_is_readable_and_whole(case):
     x, frame = case
     found = bn.explain(x, frame.iloc[0])["log_odds"]
     for top in (5, None):
@@ -125,7 +121,7 @@ def test_explanation_is_readable_and_whole(case: tuple[bn.BNC, pd.DataFrame]) ->
     assert np.allclose(np.sort(np.abs(found))[::-1], np.abs(bars))
 
 
-def test_explanation_says_what_it_shows(car: pd.DataFrame) -> None:
+def test_explanation_says_what_it_shows(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     ax = bn.plot_explanation(x, {**car.iloc[1727], "doors": None}, target="good", against="acc", top=6)
     assert ax.get_xlabel() == "log odds: pushes towards acc ← → good"
@@ -142,7 +138,7 @@ def test_explanation_says_what_it_shows(car: pd.DataFrame) -> None:
     assert "against the others" in ax.get_title("left")
 
 
-def test_explanation_of_the_impossible_and_of_nothing(car: pd.DataFrame) -> None:
+def test_explanation_of_the_impossible_and_of_nothing(car):
     x = bn.lp(bn.nb("class", car), car, smooth=0)
     ax = bn.plot_explanation(x, car.iloc[0], target="acc")
     check_readable(ax)
@@ -152,7 +148,7 @@ def test_explanation_of_the_impossible_and_of_nothing(car: pd.DataFrame) -> None
     check_readable(bn.plot_explanation(bn.lp(bn.nb("k", even), even, smooth=1), {"f": None}))
 
 
-def test_cpt_shows_every_number(case: tuple[bn.BNC, pd.DataFrame]) -> None:
+def test_cpt_shows_every_number(case):
     x, frame = case
     for variable in (x.variables[-2], bn.class_var(x)):
         ax = bn.plot_cpt(x, variable, dataset=frame)
@@ -166,7 +162,7 @@ def test_cpt_shows_every_number(case: tuple[bn.BNC, pd.DataFrame]) -> None:
         assert written == [probability_text(number) for number in shown.ravel()]
 
 
-def test_cpt_says_what_is_given(car: pd.DataFrame) -> None:
+def test_cpt_says_what_is_given(car):
     x = bn.lp(bn.anb("class", {"safety": ["persons"]}, car), car, smooth=1)
     ax = bn.plot_cpt(x, "safety")
     check_readable(ax)
@@ -186,7 +182,7 @@ def test_cpt_says_what_is_given(car: pd.DataFrame) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("parents", [["buying", "persons"], ["buying", "maint", "persons"]])
-def test_cpt_of_several_parents_is_a_grid(car: pd.DataFrame, parents: list[str]) -> None:
+def test_cpt_of_several_parents_is_a_grid(car, parents):
     x = bn.lp(bn.anb("class", {"safety": parents}, car), car, smooth=1)
     ax = bn.plot_cpt(x, "safety")
     check_readable(ax)
@@ -205,7 +201,7 @@ def test_cpt_of_several_parents_is_a_grid(car: pd.DataFrame, parents: list[str])
 
 
 @pytest.mark.slow
-def test_cpt_hatches_what_never_occurred(car: pd.DataFrame) -> None:
+def test_cpt_hatches_what_never_occurred(car):
     x = bn.lp(bn.anb("class", {"safety": ["buying", "persons"]}, car), car, smooth=1)
     ax = bn.plot_cpt(x, "safety", dataset=car)
     check_readable(ax)
@@ -227,7 +223,7 @@ def test_cpt_hatches_what_never_occurred(car: pd.DataFrame) -> None:
             bn.plot_cpt(x, "safety", dataset=wrong)
 
 
-def test_raw_rows_are_cut_as_the_model_cuts_them() -> None:
+def test_raw_rows_are_cut_as_the_model_cuts_them():
     rng = np.random.default_rng(0)
     raw = pd.DataFrame({"size": rng.normal(size=200), "kind": list("ab") * 100})
     raw["class"] = np.where(raw["size"] + (raw["kind"] == "a") > 0.5, "yes", "no")
@@ -239,7 +235,7 @@ def test_raw_rows_are_cut_as_the_model_cuts_them() -> None:
     assert len(ax.patches) == 2 * (rows == 0).sum() > 0  # both kinds of sizes that decide the class
 
 
-def test_cpt_of_a_class_with_parents(car: pd.DataFrame) -> None:
+def test_cpt_of_a_class_with_parents(car):
     x = bn.lp(bn.from_modelstring("[safety][class|safety][doors]", "class"), car, smooth=1)
     ax = bn.plot_cpt(x, "class", dataset=car)
     check_readable(ax)
@@ -250,9 +246,7 @@ def test_cpt_of_a_class_with_parents(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("top", [None, 3])
-def test_importance_is_the_mean_of_absolute_weights(
-    case: tuple[bn.BNC, pd.DataFrame], top: int | None
-) -> None:
+def test_importance_is_the_mean_of_absolute_weights(case, top):
     x, frame = case
     frame = frame.iloc[::9]
     ax = bn.plot_importance(x, frame, top=top)
@@ -278,7 +272,7 @@ def test_importance_is_the_mean_of_absolute_weights(
     assert [low, high] == np.quantile(sizes, [0.25, 0.75], method="nearest").tolist()
 
 
-def test_importance_of_one_class_and_of_the_impossible(car: pd.DataFrame) -> None:
+def test_importance_of_one_class_and_of_the_impossible(car):
     x = bn.lp(bn.aode("class", car), car, smooth=1)
     ax = bn.plot_importance(x, car, target="acc", against=["good", "vgood"])
     assert ax.get_title("left").endswith("for acc against good or vgood")
@@ -292,7 +286,7 @@ def test_importance_of_one_class_and_of_the_impossible(car: pd.DataFrame) -> Non
 
 
 @pytest.mark.slow
-def test_charts_are_readable_in_a_column_and_on_a_phone(car: pd.DataFrame, voting: pd.DataFrame) -> None:
+def test_charts_are_readable_in_a_column_and_on_a_phone(car, voting):
     """All texts have at least 8 points, also in axes that are given, and 3.3 inches have room for them."""
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     votes = bn.lp(bn.tan_cl("Class", voting), voting, smooth=1)
@@ -317,10 +311,10 @@ def test_charts_are_readable_in_a_column_and_on_a_phone(car: pd.DataFrame, votin
         plt.close("all")
 
 
-def test_effects_of_numbers_show_cut_points_and_values() -> None:
+def test_effects_of_numbers_show_cut_points_and_values():
     women = bn.load_pima()
     x = bn.bnc("tan_cl", "diabetes", women, smooth=1, discretize="mdlp")
-    cuts = x.preparation.discretizer.cuts["glucose"]  # type: ignore[union-attr]
+    cuts = x.preparation.discretizer.cuts["glucose"]
     ax = bn.plot_effect(x, "glucose", dataset=women)
     check_readable(ax)
     assert ax.get_title("left") == "Effect of glucose on diabetes = yes"  # the last class
@@ -340,7 +334,7 @@ def test_effects_of_numbers_show_cut_points_and_values() -> None:
         bn.plot_effect(x, "glucose", dataset=women.drop(columns="glucose"))
 
 
-def test_effects_of_levels_count_rows(car: pd.DataFrame) -> None:
+def test_effects_of_levels_count_rows(car):
     x = bn.lp(bn.anb("class", {"safety": ["persons"]}, car), car, smooth=1)
     ax = bn.plot_effect(x, "safety", target="vgood", dataset=car)
     check_readable(ax)
@@ -351,7 +345,7 @@ def test_effects_of_levels_count_rows(car: pd.DataFrame) -> None:
     assert labels(bn.plot_effect(x, "safety")) == ["low", "med", "high"]
 
 
-def test_the_style_of_the_user_stays(car: pd.DataFrame) -> None:
+def test_the_style_of_the_user_stays(car):
     with plt.rc_context({"font.size": 20, "axes.spines.top": True}):
         ax = bn.plot_cpt(bn.lp(bn.nb("class", car), car, smooth=1), "safety")
         assert plt.rcParams["font.size"] == 20
@@ -359,7 +353,7 @@ def test_the_style_of_the_user_stays(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in bn.__all__ if name.startswith("plot_")])
-def test_docstrings_of_charts_are_whole(name: str) -> None:
+def test_docstrings_of_charts_are_whole(name):
     text = getattr(bn, name).__doc__
     assert "ax : matplotlib.axes.Axes, optional" in text
     assert "matplotlib, which must be installed" in text
@@ -373,7 +367,7 @@ def test_docstrings_of_charts_are_whole(name: str) -> None:
         ({"awnb_trees": 2, "rng": 0}, "weight", bn.feature_weights),
     ],
 )
-def test_weights(votes: pd.DataFrame, method: dict[str, Any], label: str, question: Any) -> None:
+def test_weights(votes, method, label, question):
     x = bn.lp(bn.nb("Class", votes), votes, smooth=1, **method)
     ax = bn.plot_weights(x, top=None)
     check_readable(ax)
@@ -396,7 +390,7 @@ def test_weights(votes: pd.DataFrame, method: dict[str, Any], label: str, questi
 
 @pytest.mark.parametrize(("epsilon", "steps"), [(0.01, 2), (0.9, 0)])
 @pytest.mark.filterwarnings("ignore:No step improves")
-def test_scores(car: pd.DataFrame, epsilon: float, steps: int) -> None:
+def test_scores(car, epsilon, steps):
     x = bn.tan_hc("class", car, k=3, smooth=1, rng=0, epsilon=epsilon)
     ax = bn.plot_scores(x)
     check_readable(ax)
@@ -410,7 +404,7 @@ def test_scores(car: pd.DataFrame, epsilon: float, steps: int) -> None:
             bn.plot_scores(other)
 
 
-def test_explanation_of_a_row_with_unseen_values(car: pd.DataFrame) -> None:
+def test_explanation_of_a_row_with_unseen_values(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     row = car.iloc[5].to_dict()
     seven, missing = ({**row, "doors": doors} for doors in ("seven", None))
@@ -420,7 +414,7 @@ def test_explanation_of_a_row_with_unseen_values(car: pd.DataFrame) -> None:
         bn.plot_explanation(x, row | {"doors": "seven"})
 
 
-def test_cv_shows_folds_and_means() -> None:
+def test_cv_shows_folds_and_means():
     names = ["nb", "$tan$", "_hidden", "a model with quite a long name that says what it is, more or less"]
     table = pd.DataFrame(np.random.default_rng(0).uniform(0.8, 1, (10, 4)), columns=names)
     ax = bn.plot_cv(table)
@@ -435,7 +429,7 @@ def test_cv_shows_folds_and_means() -> None:
 
 
 @pytest.fixture(scope="module")
-def judged(car: pd.DataFrame) -> pd.DataFrame:
+def judged(car):
     models = {
         "nb": bn.lp(bn.nb("class", car), car, smooth=1),
         "a model with quite a long name": bn.lp(bn.aode("class", car), car, smooth=1),
@@ -447,7 +441,7 @@ def judged(car: pd.DataFrame) -> pd.DataFrame:
     ("metric", "label"),
     [("accuracy", "accuracy in the fold"), ("log_loss", "log loss in the fold, lower is better")],
 )
-def test_cv_shows_what_the_largest_class_alone_scores(judged: pd.DataFrame, metric: str, label: str) -> None:
+def test_cv_shows_what_the_largest_class_alone_scores(judged, metric, label):
     alone = judged.attrs["cv"]["baselines"][metric]
     narrow = plt.subplots(figsize=(3.5, 3), layout="constrained")[1]
     short = judged.rename(columns={"a model with quite a long name": "aode"})
@@ -463,7 +457,7 @@ def test_cv_shows_what_the_largest_class_alone_scores(judged: pd.DataFrame, metr
         bn.plot_cv(judged)
 
 
-def test_confusion_shows_every_count(car: pd.DataFrame) -> None:
+def test_confusion_shows_every_count(car):
     frame = long_names(car)
     target = frame.columns[-1]
     labels = bn.predict(bn.lp(bn.nb(target, frame), frame, smooth=1), frame)
@@ -492,7 +486,7 @@ def test_confusion_shows_every_count(car: pd.DataFrame) -> None:
         bn.plot_confusion(-counts)
 
 
-def test_calibration_shows_what_came_true() -> None:
+def test_calibration_shows_what_came_true():
     said = np.array([0.05] * 20 + [0.55] * 10 + [0.95] * 20)
     actual = pd.Series(["yes"] + ["no"] * 19 + ["yes"] * 8 + ["no"] * 2 + ["yes"] * 20)
     posteriors = pd.DataFrame({"no": 1 - said, "yes": said})
@@ -518,7 +512,7 @@ def test_calibration_shows_what_came_true() -> None:
     assert np.allclose(two.collections[0].get_offsets(), [[11 / 60, 2 / 30], [0.95, 19 / 20]])
 
 
-def test_calibration_of_several_classes_is_that_of_the_likeliest(car: pd.DataFrame) -> None:
+def test_calibration_of_several_classes_is_that_of_the_likeliest(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     posteriors = bn.predict(x, car, prob=True)
     drawn = bn.plot_calibration(posteriors, car["class"], bins=15)
@@ -535,7 +529,7 @@ def test_calibration_of_several_classes_is_that_of_the_likeliest(car: pd.DataFra
 
 
 @pytest.mark.parametrize("size", [None, (3.4, 3.4)])
-def test_ranks_show_models_groups_and_the_critical_difference(size: Any) -> None:
+def test_ranks_show_models_groups_and_the_critical_difference(size):
     names = ["nb", "$x$", "_k", "tan", "a long name"]
     table = pd.DataFrame(np.tile([5.0, 4, 3, 2, 1], (9, 1)), columns=names)
     comparison = bn.compare_ranks(table)  # critical difference 2.03: three in a row belong together
@@ -553,7 +547,7 @@ def test_ranks_show_models_groups_and_the_critical_difference(size: Any) -> None
         bn.plot_ranks(table)
 
 
-def test_ranks_that_differ_have_no_bar() -> None:
+def test_ranks_that_differ_have_no_bar():
     table = pd.DataFrame(np.tile([2.0, 1.0], (9, 1)), columns=["a", "b"])
     for ranked, n_bars in ((table, 0), (table.assign(b=table["a"]), 1)):
         drawn = bn.plot_ranks(bn.compare_ranks(ranked))
@@ -562,7 +556,7 @@ def test_ranks_that_differ_have_no_bar() -> None:
 
 
 @pytest.mark.slow
-def test_many_classes_are_drawn_without_numbers() -> None:
+def test_many_classes_are_drawn_without_numbers():
     names = [f"class {i}" for i in range(1000)]
     counts = pd.DataFrame(np.eye(1000, dtype=int), index=names, columns=names)
     start = time.process_time()
@@ -575,7 +569,7 @@ def test_many_classes_are_drawn_without_numbers() -> None:
     assert not bn.plot_confusion(counts.iloc[:31, :31]).texts
 
 
-def test_intervals_have_few_digits_in_pictures() -> None:
+def test_intervals_have_few_digits_in_pictures():
     rng = np.random.default_rng(0)
     mass = rng.normal(size=300)
     frame = pd.DataFrame({"mass": mass, "class": np.where(mass + rng.normal(size=300) > 0, "u", "v")})
@@ -587,7 +581,7 @@ def test_intervals_have_few_digits_in_pictures() -> None:
         assert all(label not in picture.source for label in exact)
 
 
-def test_effects_of_many_levels_are_refused() -> None:
+def test_effects_of_many_levels_are_refused():
     frame = pd.DataFrame({"town": [f"t{i}" for i in range(301)] * 2, "c": ["u", "v"] * 301})
     frame["town"] = frame["town"].astype("category")
     x = bn.lp(bn.nb("c", frame), frame, smooth=1)
@@ -597,7 +591,7 @@ def test_effects_of_many_levels_are_refused() -> None:
         bn.plot_effect(x, "town")
 
 
-def test_dollars_are_no_mathematics(car: pd.DataFrame) -> None:
+def test_dollars_are_no_mathematics(car):
     for label in ("$x^2$", r"\$5", r"a$b$c$", "100$", "$"):
         ax = plt.subplots()[1]
         text = ax.text(0, 0, label_in_lines(label))
@@ -605,7 +599,7 @@ def test_dollars_are_no_mathematics(car: pd.DataFrame) -> None:
         assert (plain, mathematics) == (label, False)
 
 
-def test_labels_are_broken_between_words() -> None:
+def test_labels_are_broken_between_words():
     name = "export_administration_act_south_africa"
     assert label_in_lines(f"{name} = n") == f"{name}\n= n"
     assert label_in_lines("persons = 2, doors = 5more, lug_boot = small").count("\n") == 1
@@ -619,7 +613,7 @@ def test_labels_are_broken_between_words() -> None:
 
 
 @pytest.mark.slow
-def test_drawing_into_given_axes(car: pd.DataFrame) -> None:
+def test_drawing_into_given_axes(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1, manb_prior=0.5)
     figure, grid = plt.subplots(2, 2, figsize=(14, 9), layout="constrained")
     drawn = [
@@ -637,7 +631,7 @@ def test_drawing_into_given_axes(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("top", [0, -1, 2.5, True, "all"])
-def test_bad_top(car: pd.DataFrame, top: Any) -> None:
+def test_bad_top(car, top):
     x = bn.lp(bn.nb("class", car), car, smooth=1, manb_prior=0.5)
     with pytest.raises((TypeError, ValueError), match="top must be a whole number of at least 1; got"):
         bn.plot_explanation(x, car.iloc[0], top=top)
@@ -645,15 +639,13 @@ def test_bad_top(car: pd.DataFrame, top: Any) -> None:
         bn.plot_weights(x, top=top)
 
 
-def test_without_matplotlib_an_error_says_what_to_install(
-    car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_matplotlib_an_error_says_what_to_install(car, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="pip install matplotlib"):
         bn.plot_cpt(bn.lp(bn.nb("class", car), car, smooth=1), "safety")
 
 
-def test_the_largest_negative_weight_is_drawn(voting: pd.DataFrame) -> None:
+def test_the_largest_negative_weight_is_drawn(voting):
     options = {"backoff": True, "held_out": "weights", "missing_level": False}
     x = bn.bnc("kdb_mi", "Class", voting, **options)
     weights = bn.feature_weights(x)
@@ -663,7 +655,7 @@ def test_the_largest_negative_weight_is_drawn(voting: pd.DataFrame) -> None:
     assert lowest in [label.get_text().replace("\n", "") for label in ax.get_yticklabels()]
 
 
-def test_equal_lines_of_an_effect_are_one(car: pd.DataFrame) -> None:
+def test_equal_lines_of_an_effect_are_one(car):
     """In a cross of all values, counted once, maint says the same of the class at each level of buying."""
     frame = car.drop_duplicates(["buying", "maint", "doors"]).assign(**{"class": lambda t: t["doors"]})
     x = bn.lp(bn.anb("class", {"maint": ["buying"]}, frame), frame, smooth=1)
@@ -672,7 +664,7 @@ def test_equal_lines_of_an_effect_are_one(car: pd.DataFrame) -> None:
     assert len(ax.containers) == 1
 
 
-def test_the_last_of_two_classes_is_drawn_and_all_of_three() -> None:
+def test_the_last_of_two_classes_is_drawn_and_all_of_three():
     two = pd.DataFrame({"x": list("uvuvuv"), "y": list("aabbbb")})
     axes = bn.plot_effect(bn.lp(bn.nb("y", two), two, smooth=1), "x")
     assert axes.get_title(loc="left") == "Effect of x on y = b"
@@ -687,13 +679,13 @@ def test_the_last_of_two_classes_is_drawn_and_all_of_three() -> None:
 
 
 @pytest.fixture(scope="module")
-def banded() -> Any:
+def banded():
     data = bn.load_pima()[["glucose", "age", "diabetes"]].head(300)
     return bn.bnc(class_var="diabetes", dataset=data, pairs=0, interval=True)
 
 
 @pytest.mark.slow
-def test_effects_with_intervals_have_a_band_within_the_training_data(banded: Any) -> None:
+def test_effects_with_intervals_have_a_band_within_the_training_data(banded):
     """The band is the interval of draws, and the curve ends where the values of training end."""
     ax = bn.plot_effect(banded, "glucose")
     assert legend(ax)[0] == "90 % interval"
@@ -710,7 +702,7 @@ def test_effects_with_intervals_have_a_band_within_the_training_data(banded: Any
 
 
 @pytest.mark.slow
-def test_nomograms_write_short_intervals_that_do_not_overlap(banded: Any) -> None:
+def test_nomograms_write_short_intervals_that_do_not_overlap(banded):
     ax = bn.plot_nomogram(bn.scorecard(banded, most_intervals=5))
     texts = [text.get_text() for text in ax.texts]
     assert any(text.startswith("≤ ") for text in texts)
@@ -722,14 +714,14 @@ def test_nomograms_write_short_intervals_that_do_not_overlap(banded: Any) -> Non
 
 
 @pytest.mark.slow
-def test_nomograms_translate_totals_into_probabilities(banded: Any) -> None:
+def test_nomograms_translate_totals_into_probabilities(banded):
     card = bn.scorecard(banded, pdo=20, score=600, odds=1, most_intervals=5)
     [half] = [text for text in bn.plot_nomogram(card).texts if text.get_text() == "0.5"]
     low, high = card.probabilities["total"].iloc[[0, -1]]
     assert half.get_position()[0] == pytest.approx((600 - low) / (high - low))
 
 
-def test_explanations_draw_known_and_missing_values_but_not_unknown_ones() -> None:
+def test_explanations_draw_known_and_missing_values_but_not_unknown_ones():
     women = bn.load_pima().head(300)
     x = bn.bnc(class_var="diabetes", dataset=women, pairs=[("glucose", "age")])
     axes = bn.plot_explanation(x, {"glucose": 171, "insulin": None})
@@ -745,7 +737,7 @@ ANSWERS = [
 ]
 
 
-def survey(n: int = 400) -> pd.DataFrame:
+def survey(n=400):
     rng = np.random.default_rng(0)
     name = "How satisfied are you with the way in which your last complaint was handled by our staff"
     frame = pd.DataFrame({name: rng.choice(ANSWERS, n), "x": rng.choice(list("abcdefg"), n)})
@@ -754,7 +746,7 @@ def survey(n: int = 400) -> pd.DataFrame:
     return frame.assign(y=rng.choice(labels, n))
 
 
-def check_words(ax: Any) -> None:
+def check_words(ax):
     """Check that no line of a label of the survey begins or ends within a word."""
     frame = survey()
     known = [frame.columns[0], f"P({frame.columns[0]} | y)", *ANSWERS, *frame["y"].unique()]
@@ -765,7 +757,7 @@ def check_words(ax: Any) -> None:
 
 
 @pytest.mark.slow
-def test_long_labels_keep_their_words_in_pictures_of_a_bounded_size() -> None:
+def test_long_labels_keep_their_words_in_pictures_of_a_bounded_size():
     frame = survey()
     name = frame.columns[0]
     x = bn.bnc("nb", "y", frame[[name, "x", "y"]], smooth=1)
@@ -790,7 +782,7 @@ def test_long_labels_keep_their_words_in_pictures_of_a_bounded_size() -> None:
     plt.close("all")
 
 
-def test_numbers_in_explanations_have_a_sensible_number_of_digits() -> None:
+def test_numbers_in_explanations_have_a_sensible_number_of_digits():
     frame = pd.DataFrame({"income": [-1578391.4031016368, 12.5, 0.000123456789] * 10, "y": list("aab") * 10})
     x = bn.bnc("nb", "y", frame, smooth=1, numbers="gaussian")
     for row, text in enumerate(["-1578391", "12.5", "0.000123457"]):
@@ -799,7 +791,7 @@ def test_numbers_in_explanations_have_a_sensible_number_of_digits() -> None:
     plt.close("all")
 
 
-def test_effects_say_how_many_classes_and_levels_of_parents_are_not_drawn() -> None:
+def test_effects_say_how_many_classes_and_levels_of_parents_are_not_drawn():
     frame = survey()
     x = bn.bnc("nb", "y", frame[["x", "y"]], smooth=1)
     names = [text.get_text() for text in bn.plot_effect(x, "x").get_legend().get_texts()]
@@ -814,7 +806,7 @@ def test_effects_say_how_many_classes_and_levels_of_parents_are_not_drawn() -> N
     plt.close("all")
 
 
-def test_legends_and_marks_are_seen_on_a_dark_background() -> None:
+def test_legends_and_marks_are_seen_on_a_dark_background():
     pima = bn.load_pima()[["glucose", "age", "diabetes"]]
     x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
     with plt.style.context("dark_background"):

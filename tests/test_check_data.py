@@ -1,11 +1,8 @@
 """What is odd about a table: findings that counting by hand confirms, and none in tables drawn at random."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from datetime import date
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +17,7 @@ CAR = bn.load_car()
 DAYS = pd.DatetimeIndex(["2020-01-01", "2021-01-01"] * 10)
 
 
-def findings(dataset: Any, class_var: Any = None) -> dict[str, list[str]]:
+def findings(dataset, class_var=None):
     """Return the findings by column."""
     found = bn.check_data(dataset, class_var)
     assert found.columns.tolist() == ["column", "finding", "remedy"]
@@ -29,12 +26,12 @@ def findings(dataset: Any, class_var: Any = None) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("load", [bn.load_car, bn.load_voting, bn.load_pima])
-def test_clean_tables_have_no_findings(load: Any) -> None:
+def test_clean_tables_have_no_findings(load):
     frame = load()
     assert not findings(frame, frame.columns[-1])
 
 
-def test_all_findings_of_a_table_are_in_the_order_of_its_columns() -> None:
+def test_all_findings_of_a_table_are_in_the_order_of_its_columns():
     rng = np.random.default_rng(0)
     y = rng.choice(["a", "b"], 60)
     frame = pd.DataFrame(
@@ -65,7 +62,7 @@ def test_all_findings_of_a_table_are_in_the_order_of_its_columns() -> None:
     assert list(findings(frame)) == list(findings(frame, "y"))  # none of them needs the class
 
 
-def test_leaks_are_found_with_and_without_missing_values() -> None:
+def test_leaks_are_found_with_and_without_missing_values():
     rng = np.random.default_rng(1)
     y = rng.choice(["a", "b", "c"], 90)
     other = rng.choice(["u", "v"], 90)
@@ -82,7 +79,7 @@ def test_leaks_are_found_with_and_without_missing_values() -> None:
         bn.tan_cl("y", frame)
 
 
-def test_copies_of_the_class_are_told_and_dropped_together() -> None:
+def test_copies_of_the_class_are_told_and_dropped_together():
     frame = pd.DataFrame({"a": ["p", "q"] * 40, "b": ["r", "s"] * 40, "y": ["k", "l"] * 40, "z": range(80)})
     with pytest.warns(UserWarning, match="'a', 'b': each alone predicts the class in all rows") as told:
         bn.nb("y", frame[["a", "b", "y"]])
@@ -90,17 +87,17 @@ def test_copies_of_the_class_are_told_and_dropped_together() -> None:
     assert list(eval(remedy.rstrip("."), {"dataset": frame})) == ["y", "z"]
 
 
-def test_days_that_are_made_of_dates_are_not_numbers_of_rows() -> None:
+def test_days_that_are_made_of_dates_are_not_numbers_of_rows():
     frame = pd.DataFrame({"when": pd.date_range("2020", periods=90), "y": ["k", "l", "l"] * 30})
     [remedy] = bn.check_data(frame, "y")["remedy"]
-    scope: dict[str, Any] = {"dataset": frame, "pd": pd}
+    scope = {"dataset": frame, "pd": pd}
     exec("\n".join(remedy.splitlines()[1:3]), scope)
     assert "when_days" in scope["dataset"]
     assert not findings(scope["dataset"], "y")
     assert findings(scope["dataset"].rename(columns={"when_days": "when"}), "y")
 
 
-def test_a_number_known_for_one_class_only_does_not_predict_it() -> None:
+def test_a_number_known_for_one_class_only_does_not_predict_it():
     rng = np.random.default_rng(2)
     y = rng.random(300) < 0.4
     fee = np.where(y & (rng.random(300) < 0.6), np.nan, rng.normal(size=300))  # missing: always this class
@@ -118,7 +115,7 @@ def test_a_number_known_for_one_class_only_does_not_predict_it() -> None:
 
 
 @pytest.mark.parametrize(("rows", "is_told"), [(11, False), (12, True)])  # per class, of two
-def test_copies_of_the_class_have_a_chance_below_one_in_a_million(rows: int, is_told: bool) -> None:
+def test_copies_of_the_class_have_a_chance_below_one_in_a_million(rows, is_told):
     frame = pd.DataFrame({"text": ["p", "q"], "size": [0.5, 1.5], "y": ["a", "b"]})
     frame = frame.loc[[0] * rows + [1] * rows].reset_index(drop=True)
     frame["size"] += np.arange(2 * rows) / 100  # no two are equal
@@ -128,7 +125,7 @@ def test_copies_of_the_class_have_a_chance_below_one_in_a_million(rows: int, is_
     assert findings(frame, "y") == ({"text": told, "size": told} if is_told else {})
 
 
-def test_numbers_that_separate_few_rows_are_chance() -> None:
+def test_numbers_that_separate_few_rows_are_chance():
     frame = pd.DataFrame({"size": np.arange(23) / 7, "y": ["a"] * 11 + ["b"] * 12})
     orders = math.comb(23, 11)  # two of which separate the classes
     assert 1 / orders < math.exp(-14) < 2 / orders
@@ -136,9 +133,7 @@ def test_numbers_that_separate_few_rows_are_chance() -> None:
 
 
 @pytest.mark.parametrize(("rows", "copies", "is_found"), [(24, 16, True), (25, 15, False)])
-def test_copied_rows_are_found_below_a_chance_of_one_in_a_million(
-    rows: int, copies: int, is_found: bool
-) -> None:
+def test_copied_rows_are_found_below_a_chance_of_one_in_a_million(rows, copies, is_found):
     """If no two rows have equal numbers, fewer than one of their r (r - 1) / 2 pairs is equal.
 
     These numbers do not lie on a grid, and all rows have one class.
@@ -151,7 +146,7 @@ def test_copied_rows_are_found_below_a_chance_of_one_in_a_million(
     assert ("(rows)" in found["column"].tolist()) == is_found
 
 
-def test_equal_rows_are_found_if_numbers_would_differ() -> None:
+def test_equal_rows_are_found_if_numbers_would_differ():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"size": rng.normal(size=200), "y": rng.choice(["a", "b"], 200)})
     copied = pd.concat([frame, frame.head(20)])
@@ -166,7 +161,7 @@ def test_equal_rows_are_found_if_numbers_would_differ() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(20, 300), st.integers(2, 4), st.booleans())
-def test_tables_drawn_at_random_have_no_findings(seed: int, rows: int, classes: int, gaps: bool) -> None:
+def test_tables_drawn_at_random_have_no_findings(seed, rows, classes, gaps):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -200,7 +195,7 @@ def test_tables_drawn_at_random_have_no_findings(seed: int, rows: int, classes: 
     ),
     st.sampled_from(["", "?", "n/a", "unknown"]),
 )
-def test_numbers_are_read_from_text_as_they_were_written(numbers: list[Any], form: str, marker: str) -> None:
+def test_numbers_are_read_from_text_as_they_were_written(numbers, form, marker):
     if form == "comma":
         texts = [f"{x:.2f}".replace(".", ",") for x in numbers]
     elif form == "points":
@@ -214,7 +209,7 @@ def test_numbers_are_read_from_text_as_they_were_written(numbers: list[Any], for
     assert found == pytest.approx([*map(float, numbers), np.nan], nan_ok=True)
 
 
-def test_codes_of_digits_are_not_taken_for_measurements() -> None:
+def test_codes_of_digits_are_not_taken_for_measurements():
     rng = np.random.default_rng(4)
     y = rng.choice(["a", "b"], 200)
     zips = pd.DataFrame({"zip": [f"0{rng.integers(10, 40)}" for _ in y], "y": y})
@@ -226,7 +221,7 @@ def test_codes_of_digits_are_not_taken_for_measurements() -> None:
     bn.bnc("nb", "y", zips, smooth=1)  # without a warning, because text can be meant
 
 
-def test_identifiers_that_repeat_or_have_a_wide_range_are_measurements() -> None:
+def test_identifiers_that_repeat_or_have_a_wide_range_are_measurements():
     rng = np.random.default_rng(5)
     y = rng.choice(["a", "b"], 500)
     ids = rng.permutation(5_000)[:500]
@@ -243,7 +238,7 @@ def test_identifiers_that_repeat_or_have_a_wide_range_are_measurements() -> None
 
 
 @pytest.mark.parametrize("name", ["id", "ID", "enrollee_id", "CustomerId", "Patient ID", "id.1"])
-def test_names_of_identifiers_are_recognized(name: str) -> None:
+def test_names_of_identifiers_are_recognized(name):
     rng = np.random.default_rng(8)
     frame = pd.DataFrame({name: rng.permutation(10**6)[:100], "y": rng.choice(["a", "b"], 100)})
     assert findings(frame, "y") == {name: ["whole numbers that all differ, as in a column of identifiers"]}
@@ -252,7 +247,7 @@ def test_names_of_identifiers_are_recognized(name: str) -> None:
     assert not findings(frame.assign(**{name: frame[name] // 10**4}), "y")  # numbers of groups
 
 
-def test_frames_of_any_kind_are_checked() -> None:
+def test_frames_of_any_kind_are_checked():
     pl = pytest.importorskip("polars", reason="polars is not installed; the extra test has it")
     frame = pd.DataFrame({"v": [f"{i},5" for i in range(30)], "y": ["a", "b", "b"] * 10})
     found = bn.check_data(frame, "y")
@@ -263,14 +258,14 @@ def test_frames_of_any_kind_are_checked() -> None:
     assert not len(bn.check_data(frame[[]]))
 
 
-def test_partitioned_data_cause_warnings_about_labels_only() -> None:
+def test_partitioned_data_cause_warnings_about_labels_only():
     frame = pd.DataFrame({"v": [f"{i},5" for i in range(30)], "y": ["a", "b", "b"] * 10})
     with pytest.warns(UserWarning, match="'v': numbers written as text, such as") as told:
         bn.tan_cl("y", bn.encode([frame.head(20), frame.tail(10)], in_memory=False))
     assert len(told) == 1
 
 
-def test_one_warning_names_all_columns_with_the_same_finding() -> None:
+def test_one_warning_names_all_columns_with_the_same_finding():
     rng = np.random.default_rng(6)
     frame = pd.DataFrame(rng.normal(size=(100, 20)).round(2).astype(str)).rename(columns="v{}".format)
     frame = frame.mask(rng.random(frame.shape) < 0.1, "?").assign(y=rng.choice(["a", "b", "?"], 100))
@@ -285,7 +280,7 @@ def test_one_warning_names_all_columns_with_the_same_finding() -> None:
 
 
 @pytest.mark.parametrize("labels", [[None] * 10, [np.nan] * 10, pd.Categorical([None] * 10)])
-def test_a_class_without_labels_is_told(labels: Any) -> None:
+def test_a_class_without_labels_is_told(labels):
     frame = pd.DataFrame({"f": ["a", "b"] * 5, "y": labels})
     assert findings(frame, "y") == {"y": ["the class has no label"]}
     for dataset in (frame, [frame]):
@@ -295,7 +290,7 @@ def test_a_class_without_labels_is_told(labels: Any) -> None:
     assert findings(frame, "y") == {"y": ["the class has one label"]}
 
 
-def test_a_class_of_fractions_is_told() -> None:
+def test_a_class_of_fractions_is_told():
     dataset = pd.DataFrame({"f": ["a", "b"] * 5, "y": np.arange(10) / 7})
     with pytest.raises(TypeError, match="class_var must be categorical"):
         bn.bnc(class_var="y", dataset=dataset)
@@ -315,7 +310,7 @@ def test_a_class_of_fractions_is_told() -> None:
 
 
 @pytest.mark.parametrize("labels", [DAYS, DAYS.date, DAYS.to_period("Y")])
-def test_a_class_of_dates_becomes_labels(labels: Any) -> None:
+def test_a_class_of_dates_becomes_labels(labels):
     dataset = pd.DataFrame({"f": ["a", "b"] * 10, "y": labels}).iloc[1:]
     dataset.loc[5, "y"] = None
     with pytest.raises(
@@ -332,7 +327,7 @@ def test_a_class_of_dates_becomes_labels(labels: Any) -> None:
 
 
 @pytest.mark.parametrize("marker", [-999, 9999, -99])
-def test_numbers_that_stand_for_missing_values_are_found(marker: int) -> None:
+def test_numbers_that_stand_for_missing_values_are_found(marker):
     rng = np.random.default_rng(9)
     dataset = pd.DataFrame({"size": rng.normal(5, 1, 200), "y": rng.choice(["a", "b"], 200)})
     assert not findings(dataset, "y")
@@ -346,7 +341,7 @@ def test_numbers_that_stand_for_missing_values_are_found(marker: int) -> None:
     assert not findings(near, "y")  # 99 is one of the numbers
 
 
-def test_identifiers_of_digits_are_told_although_they_are_text() -> None:
+def test_identifiers_of_digits_are_told_although_they_are_text():
     frame = pd.DataFrame({"id": [str(500 + i) for i in range(40)], "y": ["a", "b", "b", "b"] * 10})
     assert [text[:23] for text in findings(frame, "y")["id"]] == [
         "numbers written as text",
@@ -354,7 +349,7 @@ def test_identifiers_of_digits_are_told_although_they_are_text() -> None:
     ]
 
 
-def test_all_labels_that_a_remedy_makes_missing_are_named() -> None:
+def test_all_labels_that_a_remedy_makes_missing_are_named():
     frame = pd.DataFrame({"x": ["u", "v"] * 30, "y": ["NA", "a", "b", "None", "a", "b"] * 10})
     [(_, finding, remedy)] = bn.check_data(frame, "y").to_numpy()
     assert finding == "the labels 'NA', 'None', which can stand for a missing value"
@@ -362,7 +357,7 @@ def test_all_labels_that_a_remedy_makes_missing_are_named() -> None:
     assert frame["y"].dropna().unique().tolist() == ["a", "b"]
 
 
-def test_a_marker_of_the_class_is_told_also_if_a_feature_has_the_same_labels() -> None:
+def test_a_marker_of_the_class_is_told_also_if_a_feature_has_the_same_labels():
     rng = np.random.default_rng(7)
     frame = pd.DataFrame({name: rng.choice(["?", "a", "b"], 60) for name in ("v", "w", "y")})
     with pytest.warns(UserWarning, match=r"'y': the label '\?', which can stand for a missing value") as told:
@@ -405,7 +400,7 @@ def test_a_marker_of_the_class_is_told_also_if_a_feature_has_the_same_labels() -
         (True, "true"),
     ],
 )
-def test_labels_that_a_person_reads_alike(label: Any, other: Any) -> None:
+def test_labels_that_a_person_reads_alike(label, other):
     assert label_as_read(label) == label_as_read(other)
 
 
@@ -429,18 +424,18 @@ def test_labels_that_a_person_reads_alike(label: Any, other: Any) -> None:
         (10**17, 10**17 + 1),
     ],
 )
-def test_labels_that_a_person_reads_differently(labels: tuple[Any, ...]) -> None:
+def test_labels_that_a_person_reads_differently(labels):
     assert len(set(map(label_as_read, labels))) == len(labels)
 
 
-def converted(remedy: str, dataset: pd.DataFrame) -> Any:
+def converted(remedy, dataset):
     """Run the code of a remedy, and return its variables."""
-    scope: dict[str, Any] = {"dataset": dataset.copy(), "pd": pd}
+    scope = {"dataset": dataset.copy(), "pd": pd}
     exec(remedy.split("\nor, in")[0].partition(" with")[2].strip(), scope)
     return scope
 
 
-AMOUNTS: dict[str, tuple[list[str], list[float]]] = {
+AMOUNTS = {
     "brackets": (["(12.50)", "300.00", "(1,000.00)"], [-12.5, 300, -1000]),
     "brackets and a currency": (["($12.50)", "$300.00", "$(1,000.00)"], [-12.5, 300, -1000]),
     "sign behind": (["5.00-", "1,234.50-", "7"], [-5, -1234.5, 7]),
@@ -463,7 +458,7 @@ AMOUNTS: dict[str, tuple[list[str], list[float]]] = {
 
 @pytest.mark.parametrize("few", [True, False])
 @pytest.mark.parametrize("name", AMOUNTS)
-def test_amounts_in_every_usual_notation(name: str, few: bool) -> None:
+def test_amounts_in_every_usual_notation(name, few):
     texts, values = AMOUNTS[name]
     if not few:  # twenty more numbers
         texts, values = [*texts, *[f"{x}" for x in range(20, 40)]], [*values, *range(20, 40)]
@@ -493,13 +488,13 @@ def test_amounts_in_every_usual_notation(name: str, few: bool) -> None:
         ["1", "2", "3"],
     ],
 )
-def test_labels_that_are_not_amounts(texts: list[str]) -> None:
+def test_labels_that_are_not_amounts(texts):
     y = np.random.default_rng(0).choice(["u", "v"], 60)
     assert not findings(pd.DataFrame({"x": np.resize(texts, 60), "y": y}), "y")
 
 
 @pytest.mark.parametrize("form", ["{:.2f}|", "{:.1f}+-2", "#{:.2f}", "{:.0f}/{:.0f}"])
-def test_columns_of_digits_are_never_to_be_dropped(form: str) -> None:
+def test_columns_of_digits_are_never_to_be_dropped(form):
     x = np.random.default_rng(0).normal(300, 40, 400)
     frame = pd.DataFrame(
         {"x": [form.format(a, b) for a, b in zip(x, x[::-1], strict=True)], "y": list("uv") * 200}
@@ -513,7 +508,7 @@ def test_columns_of_digits_are_never_to_be_dropped(form: str) -> None:
 MONTHS = pd.date_range("1950-01-01", periods=240, freq="MS")
 QUARTERS = pd.date_range("2000-01-01", periods=90, freq="QS")
 WEEKS = pd.date_range("2013-01-07", periods=200, freq="W-MON")
-PERIODS: dict[str, tuple[pd.DatetimeIndex, list[Any]]] = {
+PERIODS = {
     **{
         f: (MONTHS, MONTHS.strftime(f).tolist())
         for f in ("%b-%y", "%y-%b", "%b %Y", "%B, %Y", "%b'%y", "%Y %b")
@@ -541,7 +536,7 @@ PERIODS: dict[str, tuple[pd.DatetimeIndex, list[Any]]] = {
 
 
 @pytest.mark.parametrize("form", PERIODS)
-def test_months_quarters_and_weeks_are_dates(form: str) -> None:
+def test_months_quarters_and_weeks_are_dates(form):
     dates, written = PERIODS[form]
     times = 1 if len(dates) > 10 else 30
     y = np.random.default_rng(0).choice(["u", "v"], times * len(dates))
@@ -566,7 +561,7 @@ def test_months_quarters_and_weeks_are_dates(form: str) -> None:
         ["over 50.", "over 50", "under 50"],
     ],
 )
-def test_labels_that_are_one_for_a_person(labels: list[str]) -> None:
+def test_labels_that_are_one_for_a_person(labels):
     y = np.random.default_rng(0).choice(["u", "v"], 120)
     for class_var in ("y", "x"):
         frame = pd.DataFrame({"x": labels * 40, "y": y})
@@ -577,7 +572,7 @@ def test_labels_that_are_one_for_a_person(labels: list[str]) -> None:
             bn.nb(class_var, frame)
 
 
-def test_a_number_and_its_text_in_one_column() -> None:
+def test_a_number_and_its_text_in_one_column():
     values = pd.Series([1, "1", 2] * 20, dtype=object)
     y = np.random.default_rng(0).choice(["u", "v"], 60)
     [(_, finding, remedy)] = bn.check_data(
@@ -589,13 +584,13 @@ def test_a_number_and_its_text_in_one_column() -> None:
     assert findings(pd.DataFrame({"x": values, "y": y}), "y") == {"x": ["mixed-integer values"]}
 
 
-def test_a_class_with_one_row() -> None:
+def test_a_class_with_one_row():
     frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=100), "y": ["n"] * 99 + ["y"]})
     assert findings(frame, "y") == {"y": ["the class has a single row with the label 'y'"]}
 
 
 @pytest.mark.parametrize("kind", ["number", "missing number", "category"])
-def test_a_column_that_nearly_predicts_the_class(kind: str) -> None:
+def test_a_column_that_nearly_predicts_the_class(kind):
     """As expenditure on a card that was granted or not."""
     rng = np.random.default_rng(0)
     granted = rng.random(1000) < 0.7
@@ -615,7 +610,7 @@ def test_a_column_that_nearly_predicts_the_class(kind: str) -> None:
     assert not findings(frame, "y")
 
 
-def test_whole_numbers_of_few_values_can_be_codes() -> None:
+def test_whole_numbers_of_few_values_can_be_codes():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"race": rng.integers(1, 4, 200), "visits": rng.integers(0, 7, 200)})
     frame["y"] = rng.choice(["u", "v"], 200)
@@ -626,7 +621,7 @@ def test_whole_numbers_of_few_values_can_be_codes() -> None:
 
 
 @pytest.mark.parametrize("kind", ["cut", "grades", "money", "integers"])
-def test_rows_that_are_equal_because_the_class_follows_from_a_number(kind: str) -> None:
+def test_rows_that_are_equal_because_the_class_follows_from_a_number(kind):
     x = np.random.default_rng(0).normal(15, 8, 500)
     x = {"cut": x.round(), "grades": x.round(), "money": (5 * x).round() / 5, "integers": x // 1}[kind]
     y = np.select([x < 10, x < 20], ["C", "B"], "A") if kind == "grades" else np.where(x > 15, "warm", "cold")
@@ -636,7 +631,7 @@ def test_rows_that_are_equal_because_the_class_follows_from_a_number(kind: str) 
     assert set(findings(copies, "y")) == {"x", "(rows)"}
 
 
-def test_no_finding_is_a_sentence() -> None:
+def test_no_finding_is_a_sentence():
     found = bn.check_data(CAR, "class")
     assert repr(found) == str(found) == "check_data found nothing odd about the table."
     assert "nothing odd" in found._repr_html_()

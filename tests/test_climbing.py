@@ -1,12 +1,8 @@
 """Scores of families, and searches over general networks, against the plainest way to do them."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import permutations
 from math import lgamma, log, prod
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +21,7 @@ scores = st.sampled_from(SCORE_NAMES)
 sizes = st.sampled_from([0.5, 1.0, 10.0])
 
 
-def family_score(frame: pd.DataFrame, variable: str, parents: list[str], score: str, ess: float) -> float:
+def family_score(frame, variable, parents, score, ess):
     """Score a family by its definition, configuration by configuration."""
     levels = {v: list(frame[v].cat.categories) for v in frame}
     r, q = len(levels[variable]), prod(len(levels[p]) for p in parents)
@@ -44,7 +40,7 @@ def family_score(frame: pd.DataFrame, variable: str, parents: list[str], score: 
 
 @given(st.data(), scores, sizes)
 @examples(60)
-def test_scores_follow_their_definition(data: st.DataObject, score: str, ess: float) -> None:
+def test_scores_follow_their_definition(data, score, ess):
     frame = data.draw(frames())
     x = data.draw(graphs(frame))
     expected = sum(family_score(frame, v, list(f[1:]), score, ess) for v, f in bn.families(x).items())
@@ -53,9 +49,7 @@ def test_scores_follow_their_definition(data: st.DataObject, score: str, ess: fl
 
 @given(st.data(), st.sampled_from(["loglik", "aic", "bde", "k2"]), sizes)  # BIC charges by all rows
 @examples(60)
-def test_gains_are_differences_on_the_rows_that_are_observed(
-    data: st.DataObject, score: str, ess: float
-) -> None:
+def test_gains_are_differences_on_the_rows_that_are_observed(data, score, ess):
     frame = data.draw(frames(missing=0.2)).dropna(axis=1, how="all")
     columns = list(frame)
     variable, *parents = data.draw(st.lists(st.sampled_from(columns), min_size=1, max_size=3, unique=True))
@@ -71,9 +65,7 @@ def test_gains_are_differences_on_the_rows_that_are_observed(
         assert gains[number[other]] == pytest.approx(with_it - without, abs=1e-9)
 
 
-def test_large_families_are_counted_by_the_configurations_that_occur(
-    monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame
-) -> None:
+def test_large_families_are_counted_by_the_configurations_that_occur(monkeypatch, car):
     whole = LocalScores(bn.encode(car), "bic").gains_by_added_parent(0, [1, 2])
     monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 10)
     monkeypatch.setattr("bnclassify.counts._FEW_CONFIGURATIONS", 2)
@@ -91,7 +83,7 @@ def test_large_families_are_counted_by_the_configurations_that_occur(
 
 
 @given(st.data())
-def test_dag_knows_what_may_come_and_turn(data: st.DataObject) -> None:
+def test_dag_knows_what_may_come_and_turn(data):
     """After each change, compare with searches for cycles."""
     n = data.draw(st.integers(2, 6))
     graph, arcs = ChangingDag(n), set()
@@ -103,7 +95,7 @@ def test_dag_knows_what_may_come_and_turn(data: st.DataObject) -> None:
             arcs.add((source, target))
             graph.add_arc(source, target)
 
-        def is_acyclic(some: set[tuple[int, int]]) -> bool:
+        def is_acyclic(some):
             return not find_cycle({v: [s for s, t in some if t == v] for v in range(n)})
 
         for arc in permutations(range(n), 2):
@@ -117,23 +109,21 @@ def test_dag_knows_what_may_come_and_turn(data: st.DataObject) -> None:
         } == turned
 
 
-def test_all_paths_over_a_removed_arc_end() -> None:
+def test_all_paths_over_a_removed_arc_end():
     graph = ChangingDag(4, [(0, 1), (1, 2), (2, 3)])
     graph.remove_arc(2, 3)
     assert not graph.reach[:3, 3].any()
 
 
-def climb_by_hand(
-    frame: pd.DataFrame, score: str, ess: float, most: int, moves: tuple[str, ...]
-) -> list[tuple[Any, ...]]:
+def climb_by_hand(frame, score, ess, most, moves):
     """Score every neighbor as a whole, in the order in which ties are decided."""
     columns = list(frame)
-    parents: dict[str, list[str]] = {v: [] for v in columns}
+    parents = {v: [] for v in columns}
 
-    def total(some: dict[str, list[str]]) -> float:
+    def total(some):
         return sum(family_score(frame, v, above, score, ess) for v, above in some.items())
 
-    def neighbor(move: str, s: str, t: str) -> dict[str, list[str]] | None:
+    def neighbor(move, s, t):
         if (move == "add") == (s in parents[t]):
             return None
         changed = {v: list(above) for v, above in parents.items()}
@@ -167,7 +157,7 @@ def climb_by_hand(
 @pytest.mark.slow
 @given(st.data(), st.sampled_from(["aic", "bic", "bde", "k2"]))
 @examples(40)
-def test_climbs_as_if_every_neighbor_were_scored(data: st.DataObject, score: str) -> None:
+def test_climbs_as_if_every_neighbor_were_scored(data, score):
     frame = data.draw(frames(min_rows=5, max_features=3))
     frame = frame[data.draw(st.permutations(list(frame)))]
     most = data.draw(st.integers(0, 3))
@@ -185,13 +175,13 @@ def test_climbs_as_if_every_neighbor_were_scored(data: st.DataObject, score: str
     assert found == pytest.approx(start + sum(step[3] for step in steps), rel=1e-9, abs=1e-8)
 
 
-def arcs_of(x: bn.BNC) -> set[tuple[Any, Any]]:
+def arcs_of(x):
     return {(parent, v) for v, *above in bn.families(x).values() for parent in above}
 
 
 @given(st.data())
 @examples(40)
-def test_rules_are_kept(data: st.DataObject) -> None:
+def test_rules_are_kept(data):
     frame = data.draw(frames(min_rows=10, max_features=4))
     pairs = list(permutations(frame, 2))
     order = data.draw(st.permutations(list(frame)))
@@ -215,7 +205,7 @@ def test_rules_are_kept(data: st.DataObject) -> None:
 
 @given(st.data(), scores)
 @examples(30)
-def test_rows_that_weigh_are_rows_repeated(data: st.DataObject, score: str) -> None:
+def test_rows_that_weigh_are_rows_repeated(data, score):
     frame = data.draw(frames(min_rows=3))
     weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(frame), max_size=len(frame))))
     weighted = replace(bn.encode(frame), weights=weights.astype(float))
@@ -229,7 +219,7 @@ def test_rows_that_weigh_are_rows_repeated(data: st.DataObject, score: str) -> N
     assert by_bde[0] == by_bde[1]
 
 
-def test_a_start_is_kept_where_nothing_is_gained(car: pd.DataFrame) -> None:
+def test_a_start_is_kept_where_nothing_is_gained(car):
     naive = bn.nb("class", car)
     assert bn.families(bn.hc("class", car, start=naive, moves=("add",))) == bn.families(naive)
     there = bn.hc("class", car)
@@ -241,7 +231,7 @@ def test_a_start_is_kept_where_nothing_is_gained(car: pd.DataFrame) -> None:
     assert ("class", "doors") in arcs_of(bn.hc("class", car, start=partial, moves=["add"]))
 
 
-def test_a_tabu_search_does_not_return_to_its_start(car: pd.DataFrame) -> None:
+def test_a_tabu_search_does_not_return_to_its_start(car):
     best = bn.hc("class", car)
     steps = bn.search_steps(bn.hc("class", car, start=best, tabu=3))[["operation", "from", "to"]]
     arcs = arcs_of(best)
@@ -251,7 +241,7 @@ def test_a_tabu_search_does_not_return_to_its_start(car: pd.DataFrame) -> None:
     assert len(steps) >= 3
 
 
-def test_models_are_learned_again_as_they_were(car: pd.DataFrame) -> None:
+def test_models_are_learned_again_as_they_were(car):
     first = car[["class", *car.columns[:-1]]]  # the class decides ties where it stands
     dag_args = {"score": "bde", "ess": 3, "max_parents": 2, "forbidden": [("class", "doors")]}
     x = bn.bnc("hc", "class", first, smooth=1, dag_args=dag_args)
@@ -272,12 +262,12 @@ def test_models_are_learned_again_as_they_were(car: pd.DataFrame) -> None:
         assert bn.cv(bn.bnc(name, "class", car, smooth=1), car, k=2, rng=0) > 0.7
 
 
-def frame_of(**columns: str) -> pd.DataFrame:
+def frame_of(**columns):
     return pd.DataFrame({name: list(text) for name, text in columns.items()})
 
 
 @pytest.mark.parametrize("score", SCORE_NAMES)
-def test_odd_columns(score: str) -> None:
+def test_odd_columns(score):
     twins = frame_of(a="xyxyxyxyxy" * 4, b="xyxyxyxyxy" * 4, k="zzzzzzzzzz" * 4, c="pqpqpqpqqp" * 4)
     x = bn.hc("c", twins, score=score, max_parents=2)
     assert not {arc for arc in arcs_of(x) if "k" in arc}
@@ -292,7 +282,7 @@ def test_odd_columns(score: str) -> None:
     assert not arcs_of(single)
 
 
-def test_tan_by_marginal_likelihood_leaves_out_what_does_not_pay(car: pd.DataFrame) -> None:
+def test_tan_by_marginal_likelihood_leaves_out_what_does_not_pay(car):
     x = bn.tan_cl("class", car, score="bde", ess=1)
     assert bn.is_ode(x)
     naive = bn.network_score(bn.nb("class", car), car, score="bde")
@@ -305,7 +295,7 @@ def test_tan_by_marginal_likelihood_leaves_out_what_does_not_pay(car: pd.DataFra
 
 @given(st.data())
 @examples(30)
-def test_trees_leave_out_pairs_never_seen_together(data: st.DataObject) -> None:
+def test_trees_leave_out_pairs_never_seen_together(data):
     frame = data.draw(frames(min_rows=6, max_features=3))
     half = np.arange(len(frame)) % 2 == 0
     frame["x0"] = frame["x0"].where(half)
@@ -316,7 +306,7 @@ def test_trees_leave_out_pairs_never_seen_together(data: st.DataObject) -> None:
     assert not {("x0", "y"), ("y", "x0")} & arcs_of(by_bde)
 
 
-def test_trees_and_ranks_of_odd_columns() -> None:
+def test_trees_and_ranks_of_odd_columns():
     frame = frame_of(a="xyxyxyxyxy" * 4, b="xyxyxyxyxy" * 4, k="zzzzzzzzzz" * 4, c="pqpqpqpqqp" * 4)
     tree = bn.chow_liu("c", frame)
     assert len(arcs_of(tree)) == 3
@@ -330,7 +320,7 @@ def test_trees_and_ranks_of_odd_columns() -> None:
     assert bn.features(bn.kdb_mi("c", frame, features=["b", "a"])) == ("a", "b")
 
 
-def test_tolerance_of_ties_grows_with_the_score() -> None:
+def test_tolerance_of_ties_grows_with_the_score():
     """One row makes b a better predictor than a by some 3 nats, of a score of some 1e13."""
     rows = [("x", "x", "p"), ("x", "y", "p"), ("y", "x", "p"), ("x", "x", "p")]
     rows += [(*["y" if v == "x" else "x" for v in pair], "q") for *pair, _ in rows]
@@ -354,15 +344,15 @@ BDE = {
 
 
 @pytest.mark.parametrize("ess", BDE)
-def test_bde_is_exact_for_any_equivalent_size(ess: float, car: pd.DataFrame) -> None:
+def test_bde_is_exact_for_any_equivalent_size(ess, car):
     score = bn.network_score(bn.nb("class", car), car, score="bde", ess=ess)
     assert score == pytest.approx(BDE[ess], rel=1e-13)
 
 
 @pytest.mark.parametrize("ess", [1e-101, 1.01e12, 1e308, float("inf"), 5e-324])
-def test_sizes_beyond_the_bounds_are_refused_alike(ess: float, car: pd.DataFrame) -> None:
+def test_sizes_beyond_the_bounds_are_refused_alike(ess, car):
     naive = bn.nb("class", car)
-    calls: list[Callable[[], object]] = [
+    calls = [
         lambda: bn.lp(naive, car, ess=ess),
         lambda: bn.network_score(naive, car, score="bde", ess=ess),
         lambda: bn.hc("class", car, score="bde", ess=ess),
@@ -376,7 +366,7 @@ def test_sizes_beyond_the_bounds_are_refused_alike(ess: float, car: pd.DataFrame
             call()
 
 
-def test_gains_under_a_large_size_are_no_rounding_errors(car: pd.DataFrame) -> None:
+def test_gains_under_a_large_size_are_no_rounding_errors(car):
     """With a weak signal against the prior, the gain of an arc is inversely proportional to the size."""
     first = [bn.search_steps(bn.ban("class", car, score="bde", ess=s))["gain"][0] for s in (1e9, 1e12)]
     assert first[1] == pytest.approx(first[0] / 1000, rel=1e-3)
@@ -385,10 +375,10 @@ def test_gains_under_a_large_size_are_no_rounding_errors(car: pd.DataFrame) -> N
 CHANGED_BY_SCALE = "the weights of `dataset` sum to 1, less than the number of its rows, 1,728"
 
 
-def test_a_score_that_depends_on_the_number_of_rows_warns_of_small_weights(car: pd.DataFrame) -> None:
+def test_a_score_that_depends_on_the_number_of_rows_warns_of_small_weights(car):
     data = bn.encode(car, weights=[1 / len(car)] * len(car))
     naive = bn.lp(bn.nb("class", car), car, smooth=1)
-    calls: list[Callable[[], object]] = [
+    calls = [
         lambda: bn.ban("class", data),
         lambda: bn.hc("class", data, score="aic"),
         lambda: bn.tan_cl("class", data, score="bic"),
@@ -409,13 +399,13 @@ def test_a_score_that_depends_on_the_number_of_rows_warns_of_small_weights(car: 
 
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-12, 1e-3, 1e6, 1e15])
-def test_information_does_not_depend_on_the_scale_of_weights(scale: float, voting: pd.DataFrame) -> None:
+def test_information_does_not_depend_on_the_scale_of_weights(scale, voting):
     scaled = bn.encode(voting, weights=[scale] * len(voting))
     for learner in (bn.tan_cl, bn.kdb_mi, bn.chow_liu):
         assert bn.families(learner("Class", scaled)) == bn.families(learner("Class", voting))
 
 
-def test_the_start_is_tabu() -> None:
+def test_the_start_is_tabu():
     """From a start that is the best network, two steps down do not lead back to it."""
     frame = pd.DataFrame({"a": [*"xxyy"] * 9, "b": [*"xyxy"] * 9, "c": [*"xxxxyyyy"] * 4 + [*"xyyx"]})
     steps = bn.search_steps(bn.hc("c", frame, score="bic", tabu=2))
@@ -423,7 +413,7 @@ def test_the_start_is_tabu() -> None:
     assert len(steps) >= 2
 
 
-def test_a_column_of_names_does_not_slow_down_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_column_of_names_does_not_slow_down_the_search(monkeypatch):
     """Values that occur are counted in place of tables that are nearly empty, with the same result."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 3, (1000, 4)), columns=list("abdc"))

@@ -1,14 +1,9 @@
 """Counting on a cluster of processes, one of which dies."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +15,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def client(tmp_path_factory):
     folder, distributed = tmp_path_factory.mktemp("workers"), pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
@@ -36,34 +31,34 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield own
 
 
-def data() -> pd.DataFrame:
+def data():
     return bn.load_car().sample(4000, replace=True, random_state=0).reset_index(drop=True)
 
 
 class Part:
     """Makes one partition, slowly, and leaves word of the process that did."""
 
-    def __init__(self, folder: Path, seconds: float) -> None:
+    def __init__(self, folder, seconds):
         self.folder, self.seconds = folder, seconds
 
-    def __call__(self, number: int) -> pd.DataFrame:
+    def __call__(self, number):
         with open(self.folder / str(os.getpid()), "a") as file:
             file.write(f"{number}\n")
         time.sleep(self.seconds)
         return data().iloc[number * 200 : (number + 1) * 200]
 
 
-def parts_of(folder: Path, seconds: float) -> Any:
+def parts_of(folder, seconds):
     dd = pytest.importorskip("dask.dataframe")
     return dd.from_map(Part(folder, seconds), range(20), meta=data().iloc[:0])
 
 
-def processes(folder: Path) -> dict[int, int]:
+def processes(folder):
     """How many partitions each process made."""
     return {int(path.name): len(path.read_text().split()) for path in folder.iterdir()}
 
 
-def test_models_are_those_of_memory(client: Any, tmp_path: Path) -> None:
+def test_models_are_those_of_memory(client, tmp_path):
     parts = parts_of(tmp_path, 0)
     for learner in ("tan_cl", "aode"):
         z = bn.bnc(learner, "class", parts, smooth=1)  # which reads them
@@ -76,12 +71,12 @@ def test_models_are_those_of_memory(client: Any, tmp_path: Path) -> None:
     assert os.getpid() not in processes(tmp_path)
 
 
-def test_a_worker_that_dies_is_made_up_for(client: Any, tmp_path: Path) -> None:
+def test_a_worker_that_dies_is_made_up_for(client, tmp_path):
     parts = parts_of(tmp_path, 0.1)
     x = bn.tan_cl("class", data())
-    killed: list[int] = []
+    killed = []
 
-    def kill() -> None:
+    def kill():
         while not killed:
             time.sleep(0.05)
             made = processes(tmp_path)

@@ -1,12 +1,9 @@
 """Comparing models: pairs on one data set, ranks over several, against published and recomputed figures."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import pickle
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,17 +17,17 @@ from bnclassify.judge.compare import holm_adjusted
 
 from .conftest import REFERENCE
 
-FIGURES: dict[str, Any] = json.loads((REFERENCE / "comparisons.json").read_text())
-BAYES_T: dict[str, Any] = json.loads((REFERENCE / "networks" / "uncertainty.json").read_text())["bayes_t"]
+FIGURES = json.loads((REFERENCE / "comparisons.json").read_text())
+BAYES_T = json.loads((REFERENCE / "networks" / "uncertainty.json").read_text())["bayes_t"]
 GRID = pd.MultiIndex.from_product([range(5), range(2)], names=["repeat", "fold"])
 
 
-def table(case: dict[str, Any], index: Any = None) -> pd.DataFrame:
+def table(case, index=None):
     return pd.DataFrame({"a": np.ravel(case["acc_a"]), "b": np.ravel(case["acc_b"])}, index=index)
 
 
 @pytest.fixture(scope="module")
-def models(car: pd.DataFrame) -> dict[str, bn.BNC]:
+def models(car):
     return {
         "nb": bn.lp(bn.nb("class", car), car, smooth=1),
         "tan": bn.lp(bn.tan_cl("class", car), car, smooth=1),
@@ -38,7 +35,7 @@ def models(car: pd.DataFrame) -> dict[str, bn.BNC]:
 
 
 @pytest.mark.parametrize("case", FIGURES["five_by_two"])
-def test_five_by_two(case: dict[str, Any]) -> None:
+def test_five_by_two(case):
     t = bn.compare(table(case, GRID), test="5x2cv_t").loc[("a", "b")]
     assert t["statistic"] == pytest.approx(case["t"], abs=1e-8)
     assert t["p"] == t["p_holm"] == pytest.approx(case["t_p"], abs=1e-8)
@@ -50,7 +47,7 @@ def test_five_by_two(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", FIGURES["corrected_resampled"])
-def test_corrected_t(case: dict[str, Any]) -> None:
+def test_corrected_t(case):
     found = bn.compare(table(case), train_size=case["n_train"], test_size=case["n_test"])
     assert list(found.columns) == ["difference", "statistic", "df", "p", "p_holm", "lower", "upper"]
     assert found.index.tolist() == [("a", "b")]
@@ -63,7 +60,7 @@ def test_corrected_t(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", BAYES_T)
-def test_bayes_t(name: str) -> None:
+def test_bayes_t(name):
     case = BAYES_T[name]
     a, b = (pd.Series(np.ravel(case[model])) for model in "ab")
     frame = pd.DataFrame({"a": a, "b": b})
@@ -77,7 +74,7 @@ def test_bayes_t(name: str) -> None:
         )
 
 
-def test_bayes_t_of_losses_and_of_equal_differences(car: pd.DataFrame) -> None:
+def test_bayes_t_of_losses_and_of_equal_differences(car):
     models = {
         name: bn.lp(make("class", car), car, smooth=1)
         for name, make in {"nb": bn.nb, "tan": bn.tan_cl}.items()
@@ -94,7 +91,7 @@ def test_bayes_t_of_losses_and_of_equal_differences(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("test", ["corrected_t", "5x2cv_t", "5x2cv_f"])
-def test_intervals_contain_the_differences_that_are_not_rejected(test: str) -> None:
+def test_intervals_contain_the_differences_that_are_not_rejected(test):
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(rng.normal(0.8, 0.02, (10, 2)), index=GRID, columns=["a", "b"])
     sizes = {"train_size": 100, "test_size": 100} if test == "corrected_t" else {}
@@ -108,7 +105,7 @@ def test_intervals_contain_the_differences_that_are_not_rejected(test: str) -> N
         assert bn.compare(far, test=test)[["lower", "upper"]].isna().all(axis=None)
 
 
-def test_bayesian_signed_ranks() -> None:
+def test_bayesian_signed_ranks():
     """Against plain loops over draws and pairs."""
     table = pd.DataFrame({"a": [0.8, 0.75, 0.91, 0.6, 0.7], "b": [0.78, 0.76, 0.86, 0.6, 0.66]})
     found = bn.compare_ranks(table, test="bayes", rope=0.01).loc[("a", "b")]
@@ -131,7 +128,7 @@ def test_bayesian_signed_ranks() -> None:
 
 
 @pytest.mark.parametrize("case", FIGURES["wilcoxon"])
-def test_wilcoxon(case: dict[str, Any]) -> None:
+def test_wilcoxon(case):
     found = bn.compare_ranks(pd.DataFrame({"a": case["a"], "b": case["b"]})).wilcoxon.loc[("a", "b")]
     expected = [case["w_plus"], case["w_minus"], case["z"]]
     assert found[["w_plus", "w_minus", "z"]].tolist() == pytest.approx(expected, abs=1e-8)
@@ -142,20 +139,20 @@ def test_wilcoxon(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", FIGURES["wilcoxon_exact"])
-def test_wilcoxon_is_exact_for_few_data_sets(case: dict[str, Any]) -> None:
+def test_wilcoxon_is_exact_for_few_data_sets(case):
     found = bn.compare_ranks(pd.DataFrame({"a": case["d"], "b": 0.0})).wilcoxon.loc[("a", "b")]
     expected = [case["w_plus"], case["w_minus"], case["p"]]
     assert found[["w_plus", "w_minus", "p"]].tolist() == pytest.approx(expected, rel=1e-14)
 
 
-def test_smallest_p_values_of_wilcoxon() -> None:
+def test_smallest_p_values_of_wilcoxon():
     for n, p in {4: 0.125, 5: 0.0625, 6: 0.03125, 8: 2**-7, 10: 2**-9, 25: 2**-24}.items():
         frame = pd.DataFrame({"a": range(1, n + 1), "b": 0})
         assert bn.compare_ranks(frame).wilcoxon["p"].item() == p
 
 
 @pytest.mark.parametrize("case", FIGURES["friedman"])
-def test_friedman_and_nemenyi(case: dict[str, Any]) -> None:
+def test_friedman_and_nemenyi(case):
     frame = pd.DataFrame(case["table"])
     found = bn.compare_ranks(frame)
     assert found.ranks.tolist() == pytest.approx(case["average_ranks"], abs=1e-8)
@@ -171,7 +168,7 @@ def test_friedman_and_nemenyi(case: dict[str, Any]) -> None:
     assert found.nemenyi.index.equals(found.wilcoxon.index)
 
 
-def test_the_example_of_demsar() -> None:
+def test_the_example_of_demsar():
     published = FIGURES["demsar_published"]
     found = bn.compare_ranks(pd.DataFrame(FIGURES["friedman"][-1]["table"]))
     assert found.ranks.round(3).tolist() == published["average_ranks"]
@@ -180,7 +177,7 @@ def test_the_example_of_demsar() -> None:
     assert round(found.critical_difference, 2) == published["cd_0_05"]
 
 
-def test_wilcoxon_of_a_published_table() -> None:
+def test_wilcoxon_of_a_published_table():
     paper = FIGURES["dependency_networks"]
     found = bn.compare_ranks(pd.DataFrame(paper["accuracy"]).T).wilcoxon
     for other, p in paper["wilcoxon_p"].items():
@@ -190,7 +187,7 @@ def test_wilcoxon_of_a_published_table() -> None:
 
 @pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.integers(2, 12), st.booleans())
-def test_ranks_ask_for_order_only(seed: int, k: int, n: int, lower: bool) -> None:
+def test_ranks_ask_for_order_only(seed, k, n, lower):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, 4, (n, k)) / 10, columns=[f"m{i}" for i in range(k)])
     found = bn.compare_ranks(frame, lower_is_better=lower)
@@ -215,7 +212,7 @@ def test_ranks_ask_for_order_only(seed: int, k: int, n: int, lower: bool) -> Non
 
 @pytest.mark.filterwarnings("ignore:Sample size too small for normal approximation")
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40))
-def test_wilcoxon_is_that_of_scipy(seed: int, n: int) -> None:
+def test_wilcoxon_is_that_of_scipy(seed, n):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, 9, (n, 2)).astype(float), columns=["a", "b"])
     d = (frame["a"] - frame["b"]).to_numpy()
@@ -240,7 +237,7 @@ def test_wilcoxon_is_that_of_scipy(seed: int, n: int) -> None:
 
 
 @given(st.lists(st.floats(0, 1) | st.just(float("nan")), min_size=1, max_size=8))
-def test_holm_by_its_definition(p: list[float]) -> None:
+def test_holm_by_its_definition(p):
     found = holm_adjusted(np.array(p))
     known = [q for q in p if q == q]
     for q, adjusted in zip(p, found, strict=True):
@@ -251,7 +248,7 @@ def test_holm_by_its_definition(p: list[float]) -> None:
             assert adjusted == pytest.approx(min(1, max(steps)))
 
 
-def test_holm_over_all_pairs() -> None:
+def test_holm_over_all_pairs():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal([0, 1, 2, 3], size=(10, 4)), columns=list("wxyz"))
     found = bn.compare(frame, train_size=9, test_size=1)
@@ -265,7 +262,7 @@ def test_holm_over_all_pairs() -> None:
 
 
 @pytest.mark.parametrize(("test", "df"), [("corrected_t", 9), ("5x2cv_t", 5), ("5x2cv_f", (10, 5))])
-def test_differences_that_do_not_vary(test: str, df: Any) -> None:
+def test_differences_that_do_not_vary(test, df):
     frame = pd.DataFrame({"a": np.linspace(0.5, 0.9, 10)}, index=GRID)
     frame = frame.assign(same=frame["a"] + 1e-12, other=frame["a"] - 0.1)
     with pytest.warns(UserWarning, match="same in all folds: 'a and other', 'same and other'"):
@@ -275,7 +272,7 @@ def test_differences_that_do_not_vary(test: str, df: Any) -> None:
     assert found.loc[("a", "other"), "difference"] == pytest.approx(0.1)
 
 
-def test_ranks_where_all_agree_or_all_are_tied() -> None:
+def test_ranks_where_all_agree_or_all_are_tied():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         agreed = bn.compare_ranks(pd.DataFrame({"a": [3, 3], "b": [2, 2], "c": [1, 1]}))
@@ -288,7 +285,7 @@ def test_ranks_where_all_agree_or_all_are_tied() -> None:
     assert tied.wilcoxon.loc[("a", "b")].tolist() == [0, 0, 0, 1, 1]
 
 
-def test_ranks_print_themselves_and_can_be_kept() -> None:
+def test_ranks_print_themselves_and_can_be_kept():
     found = bn.compare_ranks(pd.DataFrame(FIGURES["friedman"][0]["table"], columns=["x", "y", "z"]))
     assert repr(found).startswith("Average ranks of 3 models over 10 data sets, 1 is best\nz    1.15\n")
     assert "chi2(2) = 15.35, p = 0.000464" in repr(found)
@@ -316,7 +313,7 @@ BAD_TABLES = {
 
 
 @pytest.mark.parametrize("case", BAD_TABLES)
-def test_bad_tables(case: str) -> None:
+def test_bad_tables(case):
     frame, error, message = BAD_TABLES[case]
     with pytest.raises(error, match=f"results must .*{message}"):
         bn.compare(frame, train_size=9, test_size=1)

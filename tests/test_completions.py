@@ -1,9 +1,5 @@
 """Completions for multiple imputation differ as much as the tables are uncertain."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +9,7 @@ import bnclassify as bn
 pytestmark = pytest.mark.filterwarnings("ignore:.* rows have no class")
 
 
-def incomplete(rng: np.random.Generator, rows: int = 200, missing: float = 0.85) -> pd.DataFrame:
+def incomplete(rng, rows=200, missing=0.85):
     y = np.where(rng.random(rows) < 0.3, "1", "0")
     gaps = rng.random(rows) < missing
     return pd.DataFrame({"x": rng.choice(["a", "b"], rows), "y": np.where(gaps, None, y)})
@@ -21,7 +17,7 @@ def incomplete(rng: np.random.Generator, rows: int = 200, missing: float = 0.85)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"missing": "em"}])
-def test_shares_of_completions_vary_as_beta_binomial_ones(options: dict[str, Any]) -> None:
+def test_shares_of_completions_vary_as_beta_binomial_ones(options):
     data = incomplete(np.random.default_rng(0)).drop(columns="x").assign(x="a")
     known = data["y"].dropna()
     a, b, gaps = (known == "1").sum() + 1, (known == "0").sum() + 1, data["y"].isna().sum()
@@ -35,7 +31,7 @@ def test_shares_of_completions_vary_as_beta_binomial_ones(options: dict[str, Any
     assert share.mean() == pytest.approx((a - 1 + gaps * mean) / 200, abs=0.02)
 
 
-def test_completions_are_reproducible_and_those_of_new_rows_use_the_tables_of_em() -> None:
+def test_completions_are_reproducible_and_those_of_new_rows_use_the_tables_of_em():
     data = incomplete(np.random.default_rng(1))
     x = bn.lp(bn.nb("y", data), data, smooth=1, missing="em")
     for rows in (data, data.head(3), data[["x"]].head(3)):
@@ -51,7 +47,7 @@ def test_completions_are_reproducible_and_those_of_new_rows_use_the_tables_of_em
 
 
 @pytest.mark.parametrize("learner", ["nb", "tan_cl", "aode"])
-def test_models_of_counts_draw_tables_of_all_members(learner: Any) -> None:
+def test_models_of_counts_draw_tables_of_all_members(learner):
     voting = bn.load_voting().head(60)
     x = bn.bnc(learner, "Class", voting, smooth=1)
     drawn = bn.impute(x, voting, draws=3, rng=0)
@@ -62,7 +58,7 @@ def test_models_of_counts_draw_tables_of_all_members(learner: Any) -> None:
 
 
 @pytest.mark.slow
-def test_intervals_by_the_rules_of_rubin_cover() -> None:
+def test_intervals_by_the_rules_of_rubin_cover():
     rng, hits, runs, m = np.random.default_rng(0), 0, 100, 20
     for run in range(runs):
         data = incomplete(rng)
@@ -73,7 +69,7 @@ def test_intervals_by_the_rules_of_rubin_cover() -> None:
     assert hits / runs >= 0.89  # of 0.95, less three standard errors; with fixed tables 0.70
 
 
-def test_imputed_and_sampled_numbers_have_fractions_as_documented() -> None:
+def test_imputed_and_sampled_numbers_have_fractions_as_documented():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"n": pd.array(rng.integers(0, 20, 200), dtype="Int64")})
     frame["y"] = np.where(frame["n"] + rng.normal(0, 4, 200) > 10, "a", "b")

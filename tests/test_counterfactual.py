@@ -1,9 +1,6 @@
 """The smallest changes that lead to another prediction, against all changes."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,9 +19,7 @@ from .zoo import case
 COLUMNS = ["alternative", "changes", "variable", "from", "to", "probability"]
 
 
-def by_brute_force(
-    x: Any, row: dict[str, Any], target: Any, fixed: list[str], most: int, alternatives: int
-) -> list[tuple[tuple[tuple[str, Any], ...], float]]:
+def by_brute_force(x, row, target, fixed, most, alternatives):
     """Predict all changes of 1, 2, … features, and return the best of each set of the first size."""
     posterior = bn.predict(x, [row], prob=True).iloc[0]
     predicted = bn.predict(x, [row]).iloc[0]
@@ -59,7 +54,7 @@ def by_brute_force(
 already_predicted = pytest.mark.filterwarnings("ignore:.* is predicted for the row already")
 
 
-def check(x: Any, row: dict[str, Any], found: pd.DataFrame, expected: list[Any], target: Any) -> None:
+def check(x, row, found, expected, target):
     assert list(found.columns) == COLUMNS
     alternatives = [group for _, group in found.groupby("alternative")]
     assert [tuple(zip(g["variable"], g["to"], strict=True)) for g in alternatives] == [e for e, _ in expected]
@@ -73,7 +68,7 @@ def check(x: Any, row: dict[str, Any], found: pd.DataFrame, expected: list[Any],
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_first_of_equal_changes_is_returned_in_spite_of_rounding(seed: int) -> None:
+def test_the_first_of_equal_changes_is_returned_in_spite_of_rounding(seed):
     rng = np.random.default_rng(seed)
     three = [rng.choice(list("abc"), 60) for _ in range(3)]
     frame = pd.DataFrame({f"x{i}": three[i % 3] for i in range(6)})  # x0 equals x3, and so on
@@ -88,7 +83,7 @@ def test_the_first_of_equal_changes_is_returned_in_spite_of_rounding(seed: int) 
 @already_predicted
 @informative_gaps
 @given(frames(missing=0.2, max_features=5), st.data())
-def test_changes_are_the_best_of_all(frame: pd.DataFrame, data: st.DataObject) -> None:
+def test_changes_are_the_best_of_all(frame, data):
     x = data.draw(fitted_models(frame, KINDS[:-1]))
     row = frame.iloc[data.draw(st.integers(0, len(frame) - 1))].drop("class").to_dict()
     target = data.draw(st.sampled_from([None, *bn.classes(x)]))
@@ -109,7 +104,7 @@ def test_changes_are_the_best_of_all(frame: pd.DataFrame, data: st.DataObject) -
     "name",
     ["kdb", "kdb backoff", "hc", "class with parents", "loo weights", "loo power", "waode", "votes weights"],
 )
-def test_changes_in_models_of_every_type(name: str) -> None:
+def test_changes_in_models_of_every_type(name):
     x, frame = case(name)
     names = list(bn.features(x))[:6]
     fixed = [v for v in bn.features(x) if v not in names]
@@ -121,7 +116,7 @@ def test_changes_in_models_of_every_type(name: str) -> None:
 
 @already_predicted
 @pytest.mark.slow
-def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame) -> None:
+def test_bounds_leave_out_what_cannot_succeed(monkeypatch, car):
     """The same is found in small blocks, which end at the bounds, without bounds, and without terms."""
     x = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, smooth=1)
     rows = car.iloc[::120].drop(columns="class").to_dict("records")
@@ -142,7 +137,7 @@ def test_bounds_leave_out_what_cannot_succeed(monkeypatch: pytest.MonkeyPatch, c
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["women mdlp", "women averaged", "women default"])
-def test_numbers_move_to_the_nearest_value_of_another_interval(name: str) -> None:
+def test_numbers_move_to_the_nearest_value_of_another_interval(name):
     x, frame = case(name)
     rows = frame.iloc[10:22][list(bn.features(x))]
     cuts = bn.preparation(x).discretizer.cuts
@@ -166,7 +161,7 @@ def test_numbers_move_to_the_nearest_value_of_another_interval(name: str) -> Non
 
 
 @pytest.fixture(scope="module")
-def sick() -> tuple[Any, pd.DataFrame]:
+def sick():
     """Two numbers that raise a risk, and a sum of their effects."""
     rng = np.random.default_rng(0)
     glucose, bmi = rng.normal(120, 30, 800).round(), rng.normal(32, 6, 800).round(1)
@@ -177,7 +172,7 @@ def sick() -> tuple[Any, pd.DataFrame]:
     return bn.bnc(class_var="ill", dataset=data, pairs=0), data
 
 
-def test_each_feature_has_its_nearest_value(sick: tuple[Any, pd.DataFrame]) -> None:
+def test_each_feature_has_its_nearest_value(sick):
     """One alternative per set of features, with the nearest value that suffices, smallest first."""
     x, _ = sick
     row = {"glucose": 150, "bmi": 33}
@@ -196,12 +191,12 @@ def test_each_feature_has_its_nearest_value(sick: tuple[Any, pd.DataFrame]) -> N
     assert sizes == sorted(sizes)
 
 
-def test_the_size_of_a_change_is_its_share_of_the_cut_points() -> None:
+def test_the_size_of_a_change_is_its_share_of_the_cut_points():
     moves = _changes_to_other_intervals(0, 2, (1.0, 2.0, 3.0, 4.0), 2.5, (-np.inf, np.inf))
     assert [(move.value, move.size) for move in moves] == [(1, 500), (2, 250), (3.1, 250), (4.1, 500)]
 
 
-def test_changes_that_help_only_together_are_found() -> None:
+def test_changes_that_help_only_together_are_found():
     """Only two or three changes together, each of which makes the class less probable by itself."""
     for n in (2, 3):
         rows = pd.DataFrame(list(product("ab", repeat=n)), columns=[f"x{i}" for i in range(n)])
@@ -215,7 +210,7 @@ def test_changes_that_help_only_together_are_found() -> None:
         assert found["changes"].tolist() == [n] * n
 
 
-def test_ranges_and_directions(sick: tuple[Any, pd.DataFrame], car: pd.DataFrame) -> None:
+def test_ranges_and_directions(sick, car):
     x, _ = sick
     row = {"glucose": 150, "bmi": 33}
     both = bn.counterfactual(x, row, "no", ranges={"bmi": (25, 34), "glucose": (130, 500)})
@@ -251,14 +246,12 @@ def test_ranges_and_directions(sick: tuple[Any, pd.DataFrame], car: pd.DataFrame
         ({"directions": {"bmi": "up"}}, ValueError, r"directions\['bmi'\] must be one of"),
     ],
 )
-def test_wishes_that_are_not_valid(
-    sick: tuple[Any, pd.DataFrame], wish: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_wishes_that_are_not_valid(sick, wish, error, message):
     with pytest.raises(error, match=message):
         bn.counterfactual(sick[0], {"glucose": 150, "bmi": 33}, **wish)
 
 
-def test_what_stays_as_it_is(car: pd.DataFrame, voting: pd.DataFrame) -> None:
+def test_what_stays_as_it_is(car, voting):
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     row = car.iloc[1727]
     with pytest.warns(UserWarning, match=r"'vgood' is predicted for the row already, .* Pass another class"):
@@ -280,7 +273,7 @@ def test_what_stays_as_it_is(car: pd.DataFrame, voting: pd.DataFrame) -> None:
     assert bn.counterfactual(z, pima.dropna().iloc[0]).empty
 
 
-def test_bad_arguments(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_arguments(car, monkeypatch):
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     row = car.iloc[0]
     with pytest.raises(ValueError, match="target must be one of 'unacc', 'acc', 'good', 'vgood'; got 'fine'"):
@@ -304,15 +297,13 @@ def test_bad_arguments(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> No
 
 @already_predicted
 @pytest.mark.slow
-def test_bounds_of_averages_leave_out_what_cannot_succeed(
-    monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame
-) -> None:
+def test_bounds_of_averages_leave_out_what_cannot_succeed(monkeypatch, car):
     x = bn.lp(bn.aode("class", car), car, smooth=1)
     rows = car.iloc[::40].drop(columns="class").to_dict("records")
     rows = [row | dict.fromkeys(list(row)[: i % 3]) for i, row in enumerate(rows)]
     tried, compute = [0], change_search.Changes.log_joint_after
 
-    def count(changes: Any, sets: Any) -> Any:
+    def count(changes, sets):
         tried[0] += len(sets) * (changes.x is x.score)
         return compute(changes, sets)
 
@@ -335,7 +326,7 @@ def test_bounds_of_averages_leave_out_what_cannot_succeed(
 
 
 @pytest.mark.parametrize("learner", ["nb", "tan_cl", "aode"])
-def test_what_cannot_succeed_takes_no_time(monkeypatch: pytest.MonkeyPatch, learner: str) -> None:
+def test_what_cannot_succeed_takes_no_time(monkeypatch, learner):
     """If one feature decides and stays, each change is computed alone or with another one, and no more."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 3, (300, 25)), columns=[f"f{i}" for i in range(25)])
@@ -345,7 +336,7 @@ def test_what_cannot_succeed_takes_no_time(monkeypatch: pytest.MonkeyPatch, lear
     row.iloc[1::3] = None
     moves, tried, compute = 2 * int(row.notna().sum() - 1), [0], change_search.Changes.log_joint_after
 
-    def count(changes: Any, sets: Any) -> Any:
+    def count(changes, sets):
         tried[0] += len(sets) * (changes.x is x.score)
         return compute(changes, sets)
 
@@ -355,7 +346,7 @@ def test_what_cannot_succeed_takes_no_time(monkeypatch: pytest.MonkeyPatch, lear
 
 
 @pytest.mark.parametrize("learner", ["nb", "aode"])
-def test_the_default_target_is_possible_or_the_first_other_class(learner: str) -> None:
+def test_the_default_target_is_possible_or_the_first_other_class(learner):
     """If all other classes have probability 0, the target is the first of them, as in `explain`."""
     frame = pd.DataFrame({"a": [*"pqr"] * 10, "b": "s", "y": ["k1", "k2", "k3"] * 10})
     x = bn.bnc(learner, "y", frame, smooth=0)

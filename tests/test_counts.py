@@ -1,11 +1,7 @@
 """Tables counted together, and the ensemble's products, against what is counted one by one."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import partial
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,13 +17,7 @@ from bnclassify import counts as extending
 from bnclassify import counts as information
 from bnclassify import counts as pairs
 from bnclassify.accessors import log_joint
-from bnclassify.counts import (
-    FamilyCounts,
-    count_pairs,
-    number_family_states,
-    pair_statistics,
-    pair_tables,
-)
+from bnclassify.counts import FamilyCounts, count_pairs, number_family_states, pair_statistics, pair_tables
 from bnclassify.models import AODE
 from bnclassify.tools import arrays
 from bnclassify.tools.arrays import TOLERANCE, first_best, log, one_thread
@@ -39,13 +29,13 @@ LIMITS = [{}, {"BLOCK_CELLS": 1}, {"_PASS_CELLS": 1}]
 
 
 @pytest.fixture(params=LIMITS, ids=str)
-def limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def limits(request, monkeypatch):
     for name, value in request.param.items():
         [module] = [module for module in (arrays, information) if name in vars(module)]
         monkeypatch.setattr(module, name, value)
 
 
-def by_hand(data: bn.Dataset, columns: list[int]) -> np.ndarray:
+def by_hand(data, columns):
     """Add up the weights of the rows in each cell, one by one."""
     table = np.zeros([data.cards[c] for c in columns])
     for row, weight in zip(data.codes[columns].T, data.row_weights, strict=True):
@@ -54,7 +44,7 @@ def by_hand(data: bn.Dataset, columns: list[int]) -> np.ndarray:
     return table
 
 
-def some_data(missing: float, seed: int = 0) -> bn.Dataset:
+def some_data(missing, seed=0):
     """Twelve features with 1 to 4 levels, and three classes."""
     rng = np.random.default_rng(seed)
     columns = {}
@@ -68,7 +58,7 @@ def some_data(missing: float, seed: int = 0) -> bn.Dataset:
 
 @pytest.mark.usefixtures("limits")
 @pytest.mark.parametrize("missing", [0, 0.3])
-def test_families_of_one_shape_are_counted_together(missing: float) -> None:
+def test_families_of_one_shape_are_counted_together(missing):
     data = some_data(missing)
     families = [(3, 2, 12), (7, 6, 12), (11, 2, 12)]
     tables = counting.count_families(data, families)
@@ -78,7 +68,7 @@ def test_families_of_one_shape_are_counted_together(missing: float) -> None:
 
 @pytest.mark.usefixtures("limits")
 @pytest.mark.parametrize("missing", [0, 0.3])
-def test_information_of_all_pairs(missing: float) -> None:
+def test_information_of_all_pairs(missing):
     data = some_data(missing)
     found = pair_statistics(data, range(12), 12)
     for i in range(12):
@@ -97,9 +87,7 @@ def test_information_of_all_pairs(missing: float) -> None:
             assert found.information[i, j] == pytest.approx(terms.sum() / table.sum(), abs=1e-12)
 
 
-def test_too_many_pairs_are_refused_by_their_number(
-    car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_pairs_are_refused_by_their_number(car, monkeypatch):
     monkeypatch.setattr(counting, "MAX_CELLS", 1463)
     with pytest.raises(
         ValueError,
@@ -110,7 +98,7 @@ def test_too_many_pairs_are_refused_by_their_number(
 
 @given(frames(missing=0.2), st.sampled_from([0.0, 0.5, 1.0]))
 @examples(40)
-def test_tables_of_estimators_are_those_of_networks(frame: pd.DataFrame, smooth: float) -> None:
+def test_tables_of_estimators_are_those_of_networks(frame, smooth):
     x = bn.lp(bn.aode("class", frame), frame, smooth=smooth)
     for member in bn.members(x):
         alone = bn.lp(bn.anb("class", _parents(member), frame), frame, smooth=smooth)
@@ -118,15 +106,13 @@ def test_tables_of_estimators_are_those_of_networks(frame: pd.DataFrame, smooth:
             np.testing.assert_allclose(bn.params(member)[variable], table, rtol=1e-15)
 
 
-def _parents(x: bn.BNC) -> dict:
+def _parents(x):
     return {v: list(family[1:-1]) for v, family in bn.families(x).items() if v != bn.class_var(x)}
 
 
 @pytest.mark.parametrize("smooth", [0, 1])
 @pytest.mark.parametrize("missing", [0, 0.3])
-def test_an_ensemble_counted_in_pairs_and_one_network_at_a_time(
-    smooth: float, missing: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_ensemble_counted_in_pairs_and_one_network_at_a_time(smooth, missing, monkeypatch):
     data = some_data(missing)
     x = bn.lp(bn.aode("x12", data), data, smooth=smooth)
     monkeypatch.setattr(AODE, "_uses_one_array_of_pairs", False)
@@ -137,7 +123,7 @@ def test_an_ensemble_counted_in_pairs_and_one_network_at_a_time(
     np.testing.assert_allclose(log_joint(x, data), networks, rtol=1e-12)
 
 
-def test_an_ensemble_with_one_feature_of_many_levels() -> None:
+def test_an_ensemble_with_one_feature_of_many_levels():
     rng = np.random.default_rng(0)
     columns = {name: rng.integers(card, size=3_000) for name, card in {"long": 800, "a": 3, "k": 2}.items()}
     frame = pd.DataFrame(columns).astype("Int64").mask(rng.random((3_000, 3)) < 0.1).dropna(subset="k")
@@ -146,7 +132,7 @@ def test_an_ensemble_with_one_feature_of_many_levels() -> None:
     pd.testing.assert_frame_equal(bn.predict(x, frame, prob=True), networks, rtol=1e-12)
 
 
-def test_a_row_impossible_under_all_classes() -> None:
+def test_a_row_impossible_under_all_classes():
     column = ["x", "x", "v", "v", "m", "m"]
     frame = pd.DataFrame({"a": column, "b": column, "c": column, "y": column})
     x = bn.lp(bn.aode("y", frame), frame, smooth=0)
@@ -165,14 +151,14 @@ LEARNERS = [
 LEARNERS += [partial(bn.ande, n=2), partial(bn.ande, n=2, weights="mi", min_count=4)]
 
 
-def rows_of(data: bn.Dataset, rows: np.ndarray) -> bn.Dataset:
+def rows_of(data, rows):
     return bn.Dataset(data.schema, data.codes[:, rows], data.index[rows])
 
 
 @pytest.mark.filterwarnings("ignore:the network has")
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("classes", [2, 20])
-def test_a_posterior_does_not_depend_on_the_other_rows(learner: Callable, classes: int) -> None:
+def test_a_posterior_does_not_depend_on_the_other_rows(learner, classes):
     rng, n = np.random.default_rng(classes), 7_000 if classes == 2 else 700  # more than fit in a block
     columns = {f"x{i}": rng.integers(3 + 17 * (i == 0), size=n).astype("int8") for i in range(5)}
     frame = pd.DataFrame(columns).astype("Int64").mask(rng.random((n, 5)) < 0.1)
@@ -184,7 +170,7 @@ def test_a_posterior_does_not_depend_on_the_other_rows(learner: Callable, classe
         pd.testing.assert_frame_equal(part, whole.iloc[rows], check_exact=True)
 
 
-def test_a_long_feature_makes_no_ensemble_large() -> None:
+def test_a_long_feature_makes_no_ensemble_large():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -197,7 +183,7 @@ def test_a_long_feature_makes_no_ensemble_large() -> None:
     assert sum(table.size for table in x.children or ()) == 2 * 9_000 * 2 * 2
 
 
-def test_information_is_never_negative() -> None:
+def test_information_is_never_negative():
     """Sums that cancel leave digits below 0 for independent features."""
     for levels in range(2, 12):
         design = product(range(levels), range(3), range(5), "p")
@@ -207,11 +193,11 @@ def test_information_is_never_negative() -> None:
         np.testing.assert_allclose(found.information, 0, atol=1e-14)
 
 
-def blas_threads() -> set[int]:
+def blas_threads():
     return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
 
-def test_products_use_one_thread_and_restore_the_number() -> None:
+def test_products_use_one_thread_and_restore_the_number():
     with threadpool_limits(2, user_api="blas"):
         former = blas_threads()
         with one_thread:
@@ -224,7 +210,7 @@ def test_products_use_one_thread_and_restore_the_number() -> None:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_information_of_sparse_and_of_small_tables_is_that_of_loops(weighted: bool) -> None:
+def test_information_of_sparse_and_of_small_tables_is_that_of_loops(weighted):
     rng = np.random.default_rng(0)
     cards = [3, 200, 300, 7]  # the table of the longest two and the class has more than 2**15 cells
     columns = {f"x{i}": rng.permutation(np.arange(600) % card) for i, card in enumerate(cards)}
@@ -251,7 +237,7 @@ WEIGHTS = {
 }
 
 
-def some_rows(frame: pd.DataFrame, weights: str, in_parts: bool) -> tuple[bn.Dataset, Any]:
+def some_rows(frame, weights, in_parts):
     """Return weighted rows in memory, and the same rows in one or three parts."""
     frame = frame.dropna(subset="class")
     drawn = None if not weights else WEIGHTS[weights](np.random.default_rng(len(frame)), len(frame))
@@ -268,9 +254,7 @@ def some_rows(frame: pd.DataFrame, weights: str, in_parts: bool) -> tuple[bn.Dat
 @pytest.mark.parametrize("weights", ["", *WEIGHTS])
 @given(frames(min_rows=2, missing=0.2, max_levels=5))
 @examples(8)
-def test_counts_by_products_and_by_tables_are_those_of_loops(
-    weights: str, in_parts: bool, few_levels: int, frame: pd.DataFrame
-) -> None:
+def test_counts_by_products_and_by_tables_are_those_of_loops(weights, in_parts, few_levels, frame):
     rows, data = some_rows(frame, weights, in_parts)
     n = len(rows.cards) - 1
     ends = np.cumsum([0, *rows.cards])
@@ -305,7 +289,7 @@ def test_counts_by_products_and_by_tables_are_those_of_loops(
 
 @pytest.mark.filterwarnings("ignore:no feature remains")
 @pytest.mark.parametrize("learner", [bn.tan_cl, bn.kdb_mi, bn.chow_liu, bn.chisq_dn, bn.hc, bn.spode])
-def test_no_feature_has_no_pairs(learner: Callable) -> None:
+def test_no_feature_has_no_pairs(learner):
     data = bn.encode(pd.DataFrame({"k": ["p", "q", "q"]}))
     assert bn.features(learner("k", data)) == ()
     assert pair_statistics(data, [], 0).information.shape == (0, 0)
@@ -313,13 +297,13 @@ def test_no_feature_has_no_pairs(learner: Callable) -> None:
 
 
 @pytest.mark.parametrize("n", [3, 40])
-def test_the_first_of_scores_that_differ_by_rounding_is_chosen(n: int) -> None:
+def test_the_first_of_scores_that_differ_by_rounding_is_chosen(n):
     scores = np.zeros((2, n))
     scores[:, 1:3] = [[1, 1 + TOLERANCE / 2], [1, 1 + 2 * TOLERANCE]]
     assert first_best(scores).tolist() == [1, 2]
 
 
-def test_configurations_are_numbered_by_those_that_occur() -> None:
+def test_configurations_are_numbered_by_those_that_occur():
     """Of 14 binary parents, the first 13 have 8,192 configurations, and at most 50 occur."""
     rng = np.random.default_rng(0)
     data = bn.encode(pd.DataFrame(rng.integers(2, size=(50, 15))))
@@ -337,9 +321,7 @@ def test_configurations_are_numbered_by_those_that_occur() -> None:
     st.integers(1, 5),
     st.integers(0, 2**32 - 1),
 )
-def test_families_counted_by_bits_and_by_cells_have_their_own_counts(
-    cards: list[int], rows: int, families: int, seed: int
-) -> None:
+def test_families_counted_by_bits_and_by_cells_have_their_own_counts(cards, rows, families, seed):
     rng = np.random.default_rng(seed)
     cards = [*cards * families, cards[-1]]
     codes = [

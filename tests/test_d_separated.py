@@ -1,7 +1,5 @@
 """Independence implied by arcs: against numerical independence in networks with random tables."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -13,12 +11,12 @@ from hypothesis import strategies as st
 import bnclassify as bn
 
 
-def chain() -> bn.BNC:
+def chain():
     """A → class → b → d, and b ← e."""
     return bn.from_modelstring("[a][class|a][b|class:e][d|b][e]", "class")
 
 
-def test_chain_fork_and_collider() -> None:
+def test_chain_fork_and_collider():
     x = chain()
     assert not bn.d_separated(x, "a", "b")
     assert bn.d_separated(x, "a", "b", given="class")
@@ -30,7 +28,7 @@ def test_chain_fork_and_collider() -> None:
 
 @settings(deadline=None)
 @given(st.integers(0, 10**6), st.integers(3, 6))
-def test_networkx_agrees(seed: int, n: int) -> None:
+def test_networkx_agrees(seed, n):
     nx = pytest.importorskip("networkx", reason="networkx is not installed; the extra exchange has it")
     rng = np.random.default_rng(seed)
     names = [f"v{i}" for i in range(n - 1)] + ["class"]
@@ -46,7 +44,7 @@ def test_networkx_agrees(seed: int, n: int) -> None:
         assert bn.d_separated(x, a, b, given=c) == nx.is_d_separator(graph, set(a), set(b), set(c))
 
 
-def test_only_separated_variables_are_independent_in_random_tables() -> None:
+def test_only_separated_variables_are_independent_in_random_tables():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({v: rng.choice(["u", "v"], 157, p=[0.3, 0.7]) for v in ["a", "class", "b", "d", "e"]})
     model = bn.lp(chain(), data, smooth=1)
@@ -59,7 +57,7 @@ def test_only_separated_variables_are_independent_in_random_tables() -> None:
             assert bn.d_separated(model, first, second, given=list(evidence)) == (gap < 1e-12)
 
 
-def test_names_may_be_tuples_and_numbers() -> None:
+def test_names_may_be_tuples_and_numbers():
     x = bn.nb("y", features=[("p", 1), 2])
     assert bn.d_separated(x, ("p", 1), 2, given="y")
     assert not bn.d_separated(x, [("p", 1)], [2])

@@ -1,17 +1,13 @@
 """Tables in DuckDB and PostgreSQL: the models of memory, from GROUP BY queries alone."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
 import subprocess
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,17 +32,17 @@ pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWar
 NUMBERS = count()
 
 
-def as_text(frame: pd.DataFrame) -> pd.DataFrame:
+def as_text(frame):
     """The frame without categories, whose levels are sorted as those of a table are."""
     return frame.astype(dict.fromkeys(frame.select_dtypes("category"), "string"))
 
 
 @pytest.fixture(scope="module")
-def duck() -> Any:
+def duck():
     return ibis.duckdb.connect()
 
 
-def in_duckdb(duck: Any, frame: pd.DataFrame, columns: str = "*") -> Any:
+def in_duckdb(duck, frame, columns="*"):
     name = f"t{next(NUMBERS)}"
     duck.con.register("frame", as_text(frame))
     duck.con.execute(f"CREATE TABLE {name} AS SELECT {columns} FROM frame")
@@ -54,7 +50,7 @@ def in_duckdb(duck: Any, frame: pd.DataFrame, columns: str = "*") -> Any:
     return duck.table(name)
 
 
-def in_parquet(duck: Any, frame: pd.DataFrame) -> Any:
+def in_parquet(duck, frame):
     """A folder of files, read where it is."""
     folder = Path(tempfile.mkdtemp(dir=duck.folder))
     for i, part in enumerate(np.array_split(np.arange(len(frame)), 3)):
@@ -62,13 +58,13 @@ def in_parquet(duck: Any, frame: pd.DataFrame) -> Any:
     return duck.read_parquet(folder / "*.parquet")
 
 
-def program(name: str) -> str | None:
+def program(name):
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     return shutil.which(name, path=os.pathsep.join([*map(str, folders), os.environ.get("PATH", "")]))
 
 
 @pytest.fixture(scope="module")
-def postgres() -> Iterator[Any]:
+def postgres():
     """A server on a socket in a temporary folder, of a user who is not root."""
     initialize, control = program("initdb"), program("pg_ctl")
     if initialize is None or control is None:
@@ -81,7 +77,7 @@ def postgres() -> Iterator[Any]:
     if user:
         shutil.chown(folder, user["user"])
 
-    def run(*command: str) -> None:
+    def run(*command):
         subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **user)
 
     data, options = f"{folder}/data", f"-c listen_addresses='' -k {folder} -F"
@@ -99,7 +95,7 @@ def postgres() -> Iterator[Any]:
 TYPES = {"i": "bigint", "u": "bigint", "f": "double precision", "b": "boolean"}
 
 
-def in_postgres(server: Any, frame: pd.DataFrame, **types: str) -> Any:
+def in_postgres(server, frame, **types):
     name, text = f"t{next(NUMBERS)}", as_text(frame)
     kinds = {column: types.get(column, TYPES.get(text[column].dtype.kind, "text")) for column in text}
     quoted = {column: '"' + column.replace('"', '""') + '"' for column in text}
@@ -119,7 +115,7 @@ def in_postgres(server: Any, frame: pd.DataFrame, **types: str) -> Any:
         pytest.param("postgres", marks=pytest.mark.slow),
     ]
 )
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pd.DataFrame], Any]:
+def store(request, tmp_path):
     """A function that puts a frame into a database and returns its table."""
     if request.param == "postgres":
         server = request.getfixturevalue("postgres")
@@ -132,7 +128,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pd.DataFr
 @pytest.mark.slow
 @informative_gaps
 @pytest.mark.parametrize("name", ["car", "voting"])
-def test_models_are_those_of_memory(store: Callable[[pd.DataFrame], Any], name: str) -> None:
+def test_models_are_those_of_memory(store, name):
     frame, class_var = (bn.load_car(), "class") if name == "car" else (bn.load_voting(), "Class")
     frame = as_text(frame)
     table = where_they_are(store(frame))
@@ -156,7 +152,7 @@ def test_models_are_those_of_memory(store: Callable[[pd.DataFrame], Any], name: 
     same_model(bn.update(half, where_they_are(store(frame.iloc[1::2]))), whole)
 
 
-def test_scores_from_counts(store: Callable[[pd.DataFrame], Any], car: pd.DataFrame) -> None:
+def test_scores_from_counts(store, car):
     table, x = where_they_are(store(car)), bn.bnc("tan_cl", "class", as_text(car), smooth=1)
     for score in (bn.loglik, bn.AIC, bn.BIC, bn.network_score):
         assert score(x, table) == pytest.approx(score(x, car), rel=1e-13)
@@ -165,7 +161,7 @@ def test_scores_from_counts(store: Callable[[pd.DataFrame], Any], car: pd.DataFr
     )
 
 
-def odd_frame() -> pd.DataFrame:
+def odd_frame():
     """Odd names and labels, types other than text, and missing values, also of the class."""
     rng, n = np.random.default_rng(1), 400
     frame = pd.DataFrame(
@@ -183,7 +179,7 @@ def odd_frame() -> pd.DataFrame:
 
 
 @pytest.mark.filterwarnings("ignore:the network has", "ignore:.*white space or case")
-def test_odd_names_labels_and_types(store: Callable[[pd.DataFrame], Any]) -> None:
+def test_odd_names_labels_and_types(store):
     frame = odd_frame()
     read, table = bn.encode(store(frame)), where_they_are(store(frame))
     same_data(read, bn.encode(frame))
@@ -209,7 +205,7 @@ def test_odd_names_labels_and_types(store: Callable[[pd.DataFrame], Any]) -> Non
 
 
 @pytest.mark.filterwarnings("ignore:'key'. all values differ")
-def test_tables_are_read(store: Callable[[pd.DataFrame], Any]) -> None:
+def test_tables_are_read(store):
     """Numbers, identifiers and missing values, which are cut and weighed as in memory."""
     frame = numbers_frame().assign(key=[f"row {i}" for i in range(300)])
     table = store(frame)
@@ -226,7 +222,7 @@ def test_tables_are_read(store: Callable[[pd.DataFrame], Any]) -> None:
     same_model(*models)
 
 
-def test_enums_keep_their_order(duck: Any, car: pd.DataFrame) -> None:
+def test_enums_keep_their_order(duck, car):
     labels = ["vhigh", "it's", "med", "low", "high"]
     enum = "ENUM (" + ", ".join("'" + label.replace("'", "''") + "'" for label in labels) + ")"
     frame = car.assign(maint=pd.Categorical(car["maint"].astype(str), labels))
@@ -238,7 +234,7 @@ def test_enums_keep_their_order(duck: Any, car: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-def test_enums_of_postgres(postgres: Any, car: pd.DataFrame) -> None:
+def test_enums_of_postgres(postgres, car):
     postgres.con.execute("""CREATE TYPE "Amount" AS ENUM ('vhigh', 'it''s', 'med', 'low', 'high')""")
     frame = car.assign(maint=pd.Categorical(car["maint"], ["vhigh", "it's", "med", "low", "high"]))
     table = in_postgres(postgres, car, maint='"Amount"')
@@ -248,7 +244,7 @@ def test_enums_of_postgres(postgres: Any, car: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-def test_weights_are_a_column(store: Callable[[pd.DataFrame], Any], car: pd.DataFrame) -> None:
+def test_weights_are_a_column(store, car):
     rng = np.random.default_rng(0)
     weighed = as_text(car).assign(times=rng.integers(0, 3, len(car)), share=rng.random(len(car)))
     table = store(weighed)
@@ -286,7 +282,7 @@ def test_weights_are_a_column(store: Callable[[pd.DataFrame], Any], car: pd.Data
 @pytest.mark.slow
 @given(st.data())
 @examples(10)
-def test_any_rows(duck: Any, data: st.DataObject) -> None:
+def test_any_rows(duck, data):
     frame = as_text(data.draw(frames(missing=0.2)))
     assume(frame.notna().any().all())
     table = in_duckdb(duck, frame)
@@ -296,11 +292,11 @@ def test_any_rows(duck: Any, data: st.DataObject) -> None:
     same_model(*(bn.bnc("nb", "class", rows, backoff=True, missing_level=False) for rows in both))
 
 
-def test_few_queries_and_no_rows(duck: Any, car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes: list[int] = []
+def test_few_queries_and_no_rows(duck, car, monkeypatch):
+    sizes = []
     fetch = ibis.expr.types.Table.to_pyarrow
 
-    def counted(self: Any, *args: Any, **options: Any) -> Any:
+    def counted(self, *args, **options):
         result = fetch(self, *args, **options)
         sizes.append(len(result))
         return result
@@ -316,7 +312,7 @@ def test_few_queries_and_no_rows(duck: Any, car: pd.DataFrame, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(("most", "number"), [(1, 15), (40, 10), (10**6, 1)])
-def test_tables_that_cover_families(most: int, number: int) -> None:
+def test_tables_that_cover_families(most, number):
     cards = {name: 2 + i % 3 for i, name in enumerate("abcdefg")}
     pairs = [(x, y, "g") for x in "abcdef" for y in "abcdef" if x < y]
     for families in (pairs, [()], [], [("a",), ("b", "c", "d"), ()]):
@@ -329,7 +325,7 @@ def test_tables_that_cover_families(most: int, number: int) -> None:
     assert column_sets_of_families([("a", "b"), ("b", "c")], dict.fromkeys("abc", 2), 8) == [("a", "b", "c")]
 
 
-def test_identifiers(duck: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_identifiers(duck, monkeypatch):
     monkeypatch.setattr("bnclassify.parts.databases.MAX_LEVELS", 50)
     table = in_duckdb(duck, pd.DataFrame({"key": np.arange(100), "y": ["a", "b"] * 50}))
     with pytest.raises(ValueError, match="frame: 'key' has more than 50 levels"):
@@ -337,13 +333,13 @@ def test_identifiers(duck: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_what_needs_rows_says_so(duck: Any) -> None:
+def test_what_needs_rows_says_so(duck):
     frame = numbers_frame()
     table = in_duckdb(duck, frame)
     labels = where_they_are(table.select("z", "flag", "class"))
     x = bn.bnc("nb", "class", labels, smooth=1)
     sample = r"must be in memory; got partitioned data.* table\.sample\(0\.01\)\.to_pandas\(\)"
-    calls: dict[str, Callable[[], object]] = {
+    calls = {
         sample: lambda: bn.lp(x, labels, smooth=1, missing="em"),
         f"{sample} ": lambda: bn.cloglik(x, labels),
         f"^dataset {sample}": lambda: bn.tan_hc("class", labels, k=2, smooth=1),
@@ -370,9 +366,7 @@ def test_what_needs_rows_says_so(duck: Any) -> None:
     assert repr(DatabaseTable(table)) == "Table of a database: 7 columns"
 
 
-def test_large_tables_stay_where_they_are(
-    duck: Any, car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_tables_stay_where_they_are(duck, car, monkeypatch):
     monkeypatch.setattr("bnclassify.parts.memory.MOST_BYTES", 1_000)
     table, frame = in_duckdb(duck, car), as_text(car)
     assert isinstance(bn.encode(table), bn.models.Partitions)
@@ -388,43 +382,40 @@ def test_large_tables_stay_where_they_are(
         "odd names", "card", "card of a tree", "effects", "card of extreme odds",
     ],
 )  # fmt: skip
-def test_statements_predict_in_postgresql(postgres: Any, name: str) -> None:
-    def run(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:
+def test_statements_predict_in_postgresql(postgres, name):
+    def run(statement, frame, table):
         stored = in_postgres(postgres, frame).get_name()
         quoted = table.replace('"', '""')
         with postgres.con.cursor() as cursor:
             cursor.execute(f'DROP TABLE IF EXISTS "{quoted}"')
             cursor.execute(f'ALTER TABLE {stored} RENAME TO "{quoted}"')
-            rows: list[tuple[Any, ...]] = cursor.execute(statement).fetchall()
+            rows = cursor.execute(statement).fetchall()
         postgres.con.commit()
         return rows
 
     check(run, *case(name))
 
 
-def in_table(postgres: Any) -> test_sql.Run:
+def in_table(postgres):
     """Return how to run a statement on a table of PostgreSQL in place of the one that it names."""
 
-    def run(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:
+    def run(statement, frame, table):
         name = in_postgres(postgres, frame).get_name()
         with postgres.con.cursor() as cursor:
-            rows: list[tuple[Any, ...]] = cursor.execute(
-                statement.replace(f'FROM "{table}"', f"FROM {name}")
-            ).fetchall()
-        return rows
+            return cursor.execute(statement.replace(f'FROM "{table}"', f"FROM {name}")).fetchall()
 
     return run
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["default", "gaussian", "levels", "card"])
-def test_text_is_a_number_or_missing_in_postgres(kind: str, postgres: Any) -> None:
+def test_text_is_a_number_or_missing_in_postgres(kind, postgres):
     test_sql.check_texts(kind, in_table(postgres))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("numbers", ["text", "typed"])
-def test_long_numbers_and_booleans_in_postgres(numbers: Any, postgres: Any) -> None:
+def test_long_numbers_and_booleans_in_postgres(numbers, postgres):
     for name in test_sql.LONG:
         test_sql.check_long_numbers(name, in_table(postgres), numbers)
     for words in test_sql.WORDS:
@@ -434,7 +425,7 @@ def test_long_numbers_and_booleans_in_postgres(numbers: Any, postgres: Any) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"numbers": "gaussian"}, {"discretize": "quantile"}], ids=str)
-def test_typed_numbers_that_are_not_finite_are_missing(settings: dict[str, Any], postgres: Any) -> None:
+def test_typed_numbers_that_are_not_finite_are_missing(settings, postgres):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=200).round(2)})
     frame["y"] = np.where(frame["x"] + rng.normal(size=200) > 0, "p", "q")
@@ -458,7 +449,7 @@ CHANGES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("with_gaps", [False, True])
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_table_that_changes_between_queries_is_refused(change: str, with_gaps: bool) -> None:
+def test_a_table_that_changes_between_queries_is_refused(change, with_gaps):
     rows = [(i % 2, i // 2 % 2, i % 2 if i % 5 == 0 else i // 2 % 2) for i in range(1000)]
     frame = pd.DataFrame(rows, columns=["a", "b", "y"]).astype(str)
     if with_gaps:
@@ -473,9 +464,7 @@ def test_a_table_that_changes_between_queries_is_refused(change: str, with_gaps:
         duck.con.execute("CREATE TABLE changing AS SELECT * FROM frame")
         number = count(1)
 
-        def query(
-            *args: Any, old: Any = duck.to_pyarrow, at: Any = (duck, number, last), **options: Any
-        ) -> Any:
+        def query(*args, old=duck.to_pyarrow, at=(duck, number, last), **options):
             if next(at[1]) == at[2]:
                 at[0].con.execute(CHANGES[change])
             return old(*args, **options)
@@ -497,7 +486,7 @@ def test_a_table_that_changes_between_queries_is_refused(change: str, with_gaps:
     assert outcomes or with_gaps  # if rows lack a class, the counts of a model are of one query
 
 
-def test_decimals_without_fractions_are_whole_numbers(duck: Any) -> None:
+def test_decimals_without_fractions_are_whole_numbers(duck):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"k": rng.integers(1, 5, 100), "y": rng.choice(["u", "v"], 100)})
     table = in_duckdb(duck, frame, "CAST(k AS DECIMAL(10, 0)) AS k, CAST(k AS HUGEINT) AS h, y")

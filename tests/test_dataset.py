@@ -1,11 +1,8 @@
 """Data frames: what data is taken, how it is coded, and what is said when it is refused."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +18,7 @@ from bnclassify.tools.messages import shown
 from .strategies import frames
 
 
-def frame(**columns: Any) -> pd.DataFrame:
+def frame(**columns):
     return pd.DataFrame(columns)
 
 
@@ -43,7 +40,7 @@ def frame(**columns: Any) -> pd.DataFrame:
         (pd.Series([np.nan, np.nan]), (), [-1, -1]),
     ],
 )
-def test_columns_become_codes(column: pd.Series, levels: tuple, codes: list[int] | None) -> None:
+def test_columns_become_codes(column, levels, codes):
     data = bn.encode(column.to_frame("x"))
     assert data.levels == (levels,)
     decoded = [None if code < 0 else levels[code] for code in data.codes[0]]
@@ -51,7 +48,7 @@ def test_columns_become_codes(column: pd.Series, levels: tuple, codes: list[int]
     assert codes is None or data.codes[0].tolist() == codes
 
 
-def test_codes_are_small_and_read_only() -> None:
+def test_codes_are_small_and_read_only():
     data = bn.encode(frame(a=range(100), b=["x"] * 100))
     assert data.codes.dtype == np.int8
     assert bn.encode(frame(a=range(1000))).codes.dtype == np.int16
@@ -61,7 +58,7 @@ def test_codes_are_small_and_read_only() -> None:
     assert bn.encode(data) is data
 
 
-def test_encoding_does_not_follow_later_changes_of_the_frame() -> None:
+def test_encoding_does_not_follow_later_changes_of_the_frame():
     original = frame(a=pd.Categorical(["x", "y"]))
     data = bn.encode(original)
     original.loc[0, "a"] = "y"
@@ -69,7 +66,7 @@ def test_encoding_does_not_follow_later_changes_of_the_frame() -> None:
 
 
 @pytest.mark.parametrize("levels", [("p", "q"), (1, 2), (0.5, 1.5), (False, True)])
-def test_missing_values_of_any_form_and_sparse_columns(levels: tuple[Any, ...]) -> None:
+def test_missing_values_of_any_form_and_sparse_columns(levels):
     """NaT in a column of other values, too."""
     values = [levels[i % 2] for i in range(40)]
     y = ["a", "b", "b", "a"] * 10
@@ -84,7 +81,7 @@ def test_missing_values_of_any_form_and_sparse_columns(levels: tuple[Any, ...]) 
 
 
 @pytest.mark.parametrize("data", [None, [[1, 2]], {"a": [1]}, np.eye(2), pd.Series(["a"])])
-def test_only_data_frames_are_taken(data: Any) -> None:
+def test_only_data_frames_are_taken(data):
     for call in (
         bn.encode,
         lambda d: bn.tan_cl("class", d),
@@ -95,7 +92,7 @@ def test_only_data_frames_are_taken(data: Any) -> None:
 
 
 @pytest.mark.parametrize("learn", [lambda d: bn.tan_cl("c", d), lambda d: bn.lp(bn.nb("c", d), d, smooth=1)])
-def test_nothing_to_learn_from(learn: Any) -> None:
+def test_nothing_to_learn_from(learn):
     with pytest.raises(ValueError, match=r"dataset must have rows; got none|all values are missing"):
         learn(frame(a=["x"], c=["y"]).iloc[:0])
     with pytest.raises(
@@ -107,7 +104,7 @@ def test_nothing_to_learn_from(learn: Any) -> None:
 
 
 @pytest.mark.parametrize("learn", [lambda d: bn.tan_cl("c", d), lambda d: bn.lp(bn.nb("c", d), d, smooth=1)])
-def test_rows_without_a_class_are_left_out_with_a_warning(learn: Any) -> None:
+def test_rows_without_a_class_are_left_out_with_a_warning(learn):
     whole = frame(a=list("xyxyx"), b=list("uuvvu"), c=["p", "q", None, "q", "p"])
     with pytest.warns(UserWarning, match="1 of 5 rows have no class 'c' and are ignored") as record:
         x = learn(whole)
@@ -118,7 +115,7 @@ def test_rows_without_a_class_are_left_out_with_a_warning(learn: Any) -> None:
         np.testing.assert_array_equal(a, b)
 
 
-def test_matching_is_by_label() -> None:
+def test_matching_is_by_label():
     data = bn.encode(frame(a=pd.Categorical(["x", "z", None], ["z", "y", "x"]), b=["p", "q", "p"]))
     codes = codes_by_levels(data, ("b", "a"), (("q", "p"), ("x", "y", "z")))
     assert codes.tolist() == [[1, 0, 1], [0, 2, -1]]
@@ -126,7 +123,7 @@ def test_matching_is_by_label() -> None:
     assert missing.tolist() == [[0, -1, -1]]
 
 
-def test_matching_to_longer_levels_widens_the_codes() -> None:
+def test_matching_to_longer_levels_widens_the_codes():
     data = bn.encode(frame(a=["200"]))
     labels = tuple(str(i) for i in range(300))
     assert codes_by_levels(data, ("a",), (labels,)).tolist() == [[200]]
@@ -138,7 +135,7 @@ LEARN = pytest.mark.parametrize(
 
 
 @LEARN
-def test_identifiers_are_told(learn: Any) -> None:
+def test_identifiers_are_told(learn):
     data = pd.DataFrame({"id": range(20), "x": ["a", "b"] * 10, "y": ["u", "v", "u", "u"] * 5})
     data["name"] = data["id"].map("n{}".format).mask(data["id"] < 0)
     with pytest.warns(UserWarning, match="'id', 'name': all values differ, as in") as told:
@@ -151,7 +148,7 @@ def test_identifiers_are_told(learn: Any) -> None:
 
 
 @LEARN
-def test_columns_with_more_levels_than_half_their_rows_are_told(learn: Any) -> None:
+def test_columns_with_more_levels_than_half_their_rows_are_told(learn):
     data = pd.DataFrame(
         {"id": range(40), "half": np.arange(40) % 20, "more": np.arange(40) % 21, "y": ["u", "v"] * 20}
     )
@@ -177,7 +174,7 @@ def test_columns_with_more_levels_than_half_their_rows_are_told(learn: Any) -> N
         learn("more", frame)  # few numbers, or text
 
 
-def test_a_learner_without_features_is_told() -> None:
+def test_a_learner_without_features_is_told():
     data = pd.DataFrame({"y": ["u", "v", "v"]})
     with pytest.warns(UserWarning, match="no feature remains, so 'y' is always predicted"):
         x = bn.nb("y", data)
@@ -185,21 +182,21 @@ def test_a_learner_without_features_is_told() -> None:
     bn.nb("y", data, features=[])  # as it was wanted
 
 
-def test_levels_that_do_not_occur_make_no_identifiers() -> None:
+def test_levels_that_do_not_occur_make_no_identifiers():
     few = pd.Categorical(
         ["a", "b", "c", None] + [None] * 26, categories=[f"l{i}" for i in range(27)] + list("abc")
     )
     bn.nb("y", pd.DataFrame({"x": few, "y": ["u", "v"] * 15}))
 
 
-def test_cv_and_folds_say_nothing_again() -> None:
+def test_cv_and_folds_say_nothing_again():
     data = pd.DataFrame({"id": range(40), "y": ["u", "v"] * 20})
     with pytest.warns(UserWarning, match="'id': all values differ"):
         x = bn.bnc("nb", "y", data, smooth=1)
     bn.cv(x, data, k=4, rng=0)
 
 
-def test_labels_are_plain_values() -> None:
+def test_labels_are_plain_values():
     labels = [np.int64(1), np.int64(2), np.int64(1)]
     frame = pd.DataFrame(
         {"x": pd.Series(labels, dtype=object), "y": [np.True_, np.False_, np.True_]}, dtype=object
@@ -210,7 +207,7 @@ def test_labels_are_plain_values() -> None:
 
 
 @pytest.mark.parametrize("name", [None, ["y"], {}])
-def test_names_of_no_column(name: Any) -> None:
+def test_names_of_no_column(name):
     for learn in (bn.nb, bn.aode, lambda y, **options: bn.anb(y, {}, **options)):
         with pytest.raises(TypeError, match="class_var must be the name of a column; got"):
             learn(name, features=["x"])
@@ -220,7 +217,7 @@ def test_names_of_no_column(name: Any) -> None:
     "levels", [[3, 1, 2], [True, False], pd.Categorical([2, 1]), pd.array([2, None, 3], "Int64")]
 )
 @pytest.mark.parametrize("dtype", [float, "Float64", object])
-def test_whole_numbers_of_type_float_are_the_levels_that_are_known(levels: Any, dtype: Any) -> None:
+def test_whole_numbers_of_type_float_are_the_levels_that_are_known(levels, dtype):
     codes = pd.Series(levels)
     frame = pd.DataFrame({"x": codes, "y": ["u", "v", "v"][: len(codes)]})
     x = bn.lp(bn.nb("y", frame), frame, smooth=1)
@@ -235,14 +232,14 @@ def test_whole_numbers_of_type_float_are_the_levels_that_are_known(levels: Any, 
     assert bn.loglik(x, gaps.assign(y="u")) == bn.loglik(x, plain.assign(y="u"))
 
 
-def test_other_numbers_of_type_float_are_told() -> None:
+def test_other_numbers_of_type_float_are_told():
     frame = pd.DataFrame({"x": [1, 2, 3], "y": ["u", "v", "v"]})
     x = bn.lp(bn.nb("y", frame), frame, smooth=1)
     strange = pd.DataFrame({"x": [1.0, 7.0, None]})
     assert bn.predict(x, strange, prob=True, unseen="missing").iloc[1].tolist() == pytest.approx([0.4, 0.6])
 
 
-def test_numbers_with_fractions_match_levels_with_fractions() -> None:
+def test_numbers_with_fractions_match_levels_with_fractions():
     frame = pd.DataFrame({"x": pd.Categorical([0.5, 1, 2.5]), "y": ["u", "v", "v"]})
     x = bn.lp(bn.nb("y", frame), frame, smooth=1)
     numbers = frame.astype({"x": float})
@@ -253,7 +250,7 @@ def test_numbers_with_fractions_match_levels_with_fractions() -> None:
 
 @pytest.mark.slow
 @given(frames(missing=0.3), st.sampled_from([bn.nb, bn.tan_cl, bn.aode]))
-def test_a_row_is_predicted_alike_whatever_holds_it(frame: pd.DataFrame, learn: Any) -> None:
+def test_a_row_is_predicted_alike_whatever_holds_it(frame, learn):
     frame = frame.set_axis(range(5, 5 + len(frame))).assign(count=np.arange(len(frame)) % 3, flag=True)
     x = bn.lp(learn("class", frame), frame, smooth=1)
     every = bn.predict(x, frame, prob=True)
@@ -267,16 +264,16 @@ def test_a_row_is_predicted_alike_whatever_holds_it(frame: pd.DataFrame, learn: 
     pd.testing.assert_frame_equal(bn.predict(x, holes, prob=True), expected.set_axis([0]))
 
 
-def test_rows_that_do_not_fit_are_told(car: pd.DataFrame) -> None:
+def test_rows_that_do_not_fit_are_told(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     row = car.iloc[0].to_dict()
     assert bn.predict(x, row | {"doors": "9", "wheels": [4]}, unseen="missing").tolist() == ["unacc"]
     for prob in ("no", [1], float("nan"), pd.Series([True])):
         with pytest.raises(TypeError, match="prob must be True or False; got"):
-            bn.predict(x, car, prob=prob)  # type: ignore[arg-type]
+            bn.predict(x, car, prob=prob)
 
 
-def test_messages_stay_short() -> None:
+def test_messages_stay_short():
     long = "x" * 100_000
     frame = pd.DataFrame({"y": ["u", "v"], long: ["a", "b"], "z": [long, "c"]})
     x = bn.lp(bn.nb("y", frame), frame, smooth=1)
@@ -288,11 +285,11 @@ def test_messages_stay_short() -> None:
         lambda: bn.predict(x, frame.assign(z=[long + "1", "c"])),
         lambda: bn.predict(x, frame.assign(**{long: "c"})),
         lambda: bn.predict(x, {"z": [long]}),
-        lambda: bn.predict(x, frame, prob=long),  # type: ignore[arg-type]
+        lambda: bn.predict(x, frame, prob=long),
         lambda: bn.predict(x, frame, unseen=long),
         lambda: bn.discretize(frame, class_var="y", method=long),
         lambda: bn.merge_rare(frame, columns=[long + "1"]),
-        lambda: bn.stratified_folds(list("ab"), k=long),  # type: ignore[arg-type]
+        lambda: bn.stratified_folds(list("ab"), k=long),
         lambda: bn.cv(x, frame, folds=long),
     ):
         with pytest.raises((KeyError, TypeError, ValueError)) as told:
@@ -301,17 +298,17 @@ def test_messages_stay_short() -> None:
 
 
 class Broken:
-    def __repr__(self) -> str:
+    def __repr__(self):
         raise RuntimeError
 
 
-def test_what_cannot_be_written_is_told_by_its_type() -> None:
+def test_what_cannot_be_written_is_told_by_its_type():
     assert shown(Broken()) == "a value of type Broken"
     assert shown(10**5000) == "a value of type int"
     assert shown(pd.DataFrame({"a": range(99), "b": range(99)})) == "a value of type DataFrame"
 
 
-def test_names_that_are_none(car: pd.DataFrame) -> None:
+def test_names_that_are_none(car):
     for call in (
         lambda: bn.nb(pd.NA, car),
         lambda: bn.nb("class", car, features=np.array(3)),
@@ -324,7 +321,7 @@ def test_names_that_are_none(car: pd.DataFrame) -> None:
             call()
 
 
-def test_text_in_arrows_memory_is_text() -> None:
+def test_text_in_arrows_memory_is_text():
     """Where pyarrow is installed, pandas keeps text there; asked for, so do numbers and truth values."""
     pa = pytest.importorskip("pyarrow")
     plain = pd.DataFrame(
@@ -363,18 +360,18 @@ def test_text_in_arrows_memory_is_text() -> None:
     assert bn.encode(words.to_frame("x")).levels == (("a", "b"),)
 
 
-def test_data_frames_of_other_libraries_are_told() -> None:
+def test_data_frames_of_other_libraries_are_told():
     class DataFrame:
         __module__ = "polars.dataframe.frame"
 
-        def to_pandas(self) -> None: ...
+        def to_pandas(self): ...
 
     for call in (bn.encode, lambda d: bn.nb("y", d), bn.merge_rare, bn.discretize):
         with pytest.raises(TypeError, match=r"must be a pandas DataFrame; got DataFrame. Call its to_"):
             call(DataFrame())
 
 
-def test_codes_written_in_another_way_are_told() -> None:
+def test_codes_written_in_another_way_are_told():
     frame = pd.DataFrame({"code": ["101", "102"] * 5, "y": ["u", "v"] * 5})
     x = bn.lp(bn.nb("y", frame), frame, smooth=1)
     remedy = r"Convert the column, with pd\.to_numeric\(column\)\.astype\('Int64'\)\.astype\('string'\)"
@@ -391,13 +388,13 @@ def test_codes_written_in_another_way_are_told() -> None:
         assert bn.predict(x, new.assign(code=again)).tolist() == ["u", "u"]
 
 
-def test_identifiers_with_holes_are_told_and_features_chosen_by_name_are_not() -> None:
+def test_identifiers_with_holes_are_told_and_features_chosen_by_name_are_not():
     data = pd.DataFrame({"id": pd.array([*range(20), None, None], "Int64"), "y": ["u", "v"] * 11})
     assert bn.features(bn.nb("y", data, features=["id"])) == ("id",)
 
 
 @pytest.mark.parametrize("name", ["k", "rownames"])
-def test_numbers_of_rows_are_told(name: str) -> None:
+def test_numbers_of_rows_are_told(name):
     pima = bn.load_pima().astype({"diabetes": str})
     pima.insert(0, name, np.arange(1, len(pima) + 1))
     told = rf"'{name}': numbers of the rows, .* dataset\.drop\(columns=\['{name}'\]\)"
@@ -414,9 +411,7 @@ def test_numbers_of_rows_are_told(name: str) -> None:
         bn.bnc("nb", "diabetes", some, smooth=1, discretize="mdlp")
 
 
-def test_columns_are_read_with_and_without_the_shortcut_of_pandas(
-    monkeypatch: pytest.MonkeyPatch, car: pd.DataFrame
-) -> None:
+def test_columns_are_read_with_and_without_the_shortcut_of_pandas(monkeypatch, car):
     frame = car.assign(
         text=car["doors"].astype(object), number=car["safety"].cat.codes.astype("int64"),
         flag=car["class"] == "acc", whole=car["maint"].cat.codes.astype("Int8"),
@@ -430,7 +425,7 @@ def test_columns_are_read_with_and_without_the_shortcut_of_pandas(
 
 
 @pytest.mark.slow
-def test_rows_above_a_number_are_counted_in_slices() -> None:
+def test_rows_above_a_number_are_counted_in_slices():
     voting = bn.encode(bn.load_voting())
     times = 2**20 // len(voting) + 1  # more rows than a slice has
     codes, index = np.tile(voting.codes, times), pd.RangeIndex(times * len(voting))
@@ -442,7 +437,7 @@ def test_rows_above_a_number_are_counted_in_slices() -> None:
         np.testing.assert_array_equal(bn.params(models[0])[name], table)
 
 
-def test_records_may_omit_features(car: pd.DataFrame) -> None:
+def test_records_may_omit_features(car):
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     frame = car.tail(3).astype(object)
     frame.iloc[0, 2], frame.iloc[2, [0, 4]] = None, None
@@ -458,7 +453,7 @@ def test_records_may_omit_features(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_column_whose_values_are_all_unseen_is_told(car: pd.DataFrame) -> None:
+def test_a_column_whose_values_are_all_unseen_is_told(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     odd = car.assign(safety="hoch")
     with pytest.warns(UserWarning, match="column 'safety': all of the known values, such as 'hoch', are not"):
@@ -479,7 +474,7 @@ def test_a_column_whose_values_are_all_unseen_is_told(car: pd.DataFrame) -> None
 
 
 @pytest.mark.parametrize("form", [lambda frame: frame, lambda frame: [frame.head(200), frame.tail(-200)]])
-def test_missing_values_are_a_level(form: Any) -> None:
+def test_missing_values_are_a_level(form):
     frame = bn.load_voting()
     filled = frame.copy()
     for name in frame.columns[frame.isna().any()]:
@@ -501,7 +496,7 @@ def test_missing_values_are_a_level(form: Any) -> None:
     assert not np.allclose(odd, asked)
 
 
-def test_missing_levels_of_chosen_columns() -> None:
+def test_missing_levels_of_chosen_columns():
     frame = bn.load_voting()
     data = bn.encode(frame, missing_level=["crime", "Class"])
     assert [name for name, labels in zip(data.columns, data.levels, strict=True) if len(labels) == 3] == [
@@ -513,7 +508,7 @@ def test_missing_levels_of_chosen_columns() -> None:
 # Codes at the ends of their types
 
 
-def _wide_frame(levels: int, wide: str) -> pd.DataFrame:
+def _wide_frame(levels, wide):
     """Rows with a column of so many levels, called ``wide``, another of two, and two more."""
     rng, n = np.random.default_rng(levels), levels + 40
     codes = np.concatenate([np.arange(levels), rng.integers(levels, size=n - levels)])
@@ -523,19 +518,19 @@ def _wide_frame(levels: int, wide: str) -> pd.DataFrame:
     return frame.assign(**{other: rng.choice(list("pq"), n), wide: [f"l{code:05}" for code in codes]})
 
 
-def _answers(learner: str, frame: pd.DataFrame, **settings: Any) -> list[Any]:
+def _answers(learner, frame, **settings):
     """Posteriors of rows, some of them incomplete, and what joint distributions fill in and draw."""
-    x = bn.bnc(learner, "y", frame, **settings)  # type: ignore[arg-type]
+    x = bn.bnc(learner, "y", frame, **settings)
     rows = pd.concat([frame.head(30), frame.tail(30)], ignore_index=True).drop(columns="y")
     holes = rows.mask(np.random.default_rng(0).random(rows.shape) < 0.3)
-    found: list[Any] = [bn.predict(x, data, prob=True) for data in (rows, holes)]
+    found = [bn.predict(x, data, prob=True) for data in (rows, holes)]
     found += [bn.explain(x, rows.iloc[-1])["log_odds"]]
     if not x.no_joint:
         found += [bn.impute(x, holes), bn.impute(x, holes.assign(y=None)), bn.sample(x, 50, rng=0)]
     return found
 
 
-CODED: dict[str, dict[str, Any]] = {
+CODED = {
     "nb": {"smooth": 1, "discretize": "quantile"},
     "tan_cl": {"ess": 1, "discretize": "quantile"},
     "kdb_mi": {"backoff": True, "held_out": "weights", "discretize": "quantile"},
@@ -552,9 +547,7 @@ CODED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("wide", ["wide", "y"])
 @pytest.mark.parametrize("levels", [127, 128])
 @pytest.mark.parametrize("learner", CODED)
-def test_results_do_not_depend_on_the_type_of_codes(
-    learner: str, levels: int, wide: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_do_not_depend_on_the_type_of_codes(learner, levels, wide, monkeypatch):
     frame = _wide_frame(levels, wide)
     narrow = _answers(learner, frame, **CODED[learner])
     _use_wide_codes(monkeypatch)
@@ -565,21 +558,19 @@ def test_results_do_not_depend_on_the_type_of_codes(
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("levels", [32_767, 32_768])
-def test_results_do_not_depend_on_the_type_of_many_codes(
-    levels: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_do_not_depend_on_the_type_of_many_codes(levels, monkeypatch):
     test_results_do_not_depend_on_the_type_of_codes("tan_cl", levels, "wide", monkeypatch)
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("levels", [126, 128, 130])
-def test_the_default_recipe_accepts_any_number_of_levels(levels: int) -> None:
+def test_the_default_recipe_accepts_any_number_of_levels(levels):
     frame = _wide_frame(levels, "wide")
     posteriors = bn.predict(bn.bnc(class_var="y", dataset=frame), frame, prob=True)
     assert posteriors.to_numpy().sum(axis=1) == pytest.approx(1)
 
 
-def test_a_column_may_have_more_than_125_cut_points() -> None:
+def test_a_column_may_have_more_than_125_cut_points():
     rng, n = np.random.default_rng(0), 6_000
     x = rng.random(n)
     frame = pd.DataFrame({"x": x, "y": np.where(np.sin(30 * np.pi * x) > 0, "a", "b")})
@@ -588,18 +579,18 @@ def test_a_column_may_have_more_than_125_cut_points() -> None:
     assert bn.accuracy(bn.predict(model, frame), frame["y"]) > 0.95
 
 
-def _use_wide_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+def _use_wide_codes(monkeypatch):
     for name, module in list(sys.modules.items()):
         if name.startswith("bnclassify") and hasattr(module, "code_type"):
             monkeypatch.setattr(module, "code_type", lambda bound: np.dtype(np.int64))
 
 
-def assert_equal(found: Any, expected: Any) -> None:
+def assert_equal(found, expected):
     check = pd.testing.assert_series_equal if isinstance(found, pd.Series) else pd.testing.assert_frame_equal
     check(found, expected, check_categorical=False)
 
 
-def test_one_odd_label_among_known_ones_is_treated_as_missing() -> None:
+def test_one_odd_label_among_known_ones_is_treated_as_missing():
     frame = pd.DataFrame({"c": ["1", "2", "3"] * 10, "y": ["u", "v", "u", "v", "v"] * 6})
     x = bn.lp(bn.nb("y", frame), frame, smooth=1)
     for labels in (["1", "1.0", "junk"], ["2", "1.0"], ["1.0", "junk"]):

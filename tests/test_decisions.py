@@ -1,9 +1,5 @@
 """Predictions under another prior and under costs, and how labels agree."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,19 +12,19 @@ from bnclassify.prediction import least_costly
 from .strategies import frames, networks, smooths
 
 
-def draw_prior(data: st.DataObject, x: Any) -> dict[Any, float]:
+def draw_prior(data, x):
     parts = data.draw(st.lists(st.integers(0, 9), min_size=len(bn.classes(x)), max_size=len(bn.classes(x))))
     shares = np.array(parts, float) if sum(parts) else np.ones(len(parts))
     return dict(zip(bn.classes(x), shares / shares.sum(), strict=True))
 
 
-def draw_model(data: st.DataObject, frame: pd.DataFrame) -> Any:
+def draw_model(data, frame):
     structure = bn.aode("class", frame) if data.draw(st.booleans()) else data.draw(networks(frame))
     return bn.lp(structure, frame, smooth=data.draw(smooths))
 
 
 @given(st.data())
-def test_another_prior_is_bayes_rule(data: st.DataObject) -> None:
+def test_another_prior_is_bayes_rule(data):
     frame = data.draw(frames(max_rows=12, missing=0.2))
     x = draw_model(data, frame)
     prior = draw_prior(data, x)
@@ -47,7 +43,7 @@ def test_another_prior_is_bayes_rule(data: st.DataObject) -> None:
 
 
 @given(st.data())
-def test_decisions_that_are_not_classes(data: st.DataObject) -> None:
+def test_decisions_that_are_not_classes(data):
     frame = data.draw(frames(max_rows=12, missing=0.2))
     x = draw_model(data, frame)
     names = bn.classes(x)
@@ -69,7 +65,7 @@ def test_decisions_that_are_not_classes(data: st.DataObject) -> None:
     pd.testing.assert_series_equal(bn.predict(x, frame, costs=usual), bn.predict(x, frame))
 
 
-def test_estimators_decide_on_classes_only(car: pd.DataFrame) -> None:
+def test_estimators_decide_on_classes_only(car):
     sklearn = pytest.importorskip("bnclassify.sklearn")
     clf = sklearn.BNCClassifier("nb", smooth=1, costs=COSTS.assign(refer=0.2))
     with pytest.raises(ValueError, match=r"costs must have classes as its columns.*; got 'refer'"):
@@ -81,7 +77,7 @@ def test_estimators_decide_on_classes_only(car: pd.DataFrame) -> None:
 
 
 @given(frames(max_features=3), st.data())
-def test_one_large_cost_does_not_make_others_equal(frame: pd.DataFrame, data: st.DataObject) -> None:
+def test_one_large_cost_does_not_make_others_equal(frame, data):
     x = bn.lp(bn.nb("class", frame), frame, smooth=1)
     names = list(bn.classes(x))
     cells = data.draw(st.lists(st.integers(0, 9), min_size=2 * len(names), max_size=2 * len(names)))
@@ -94,7 +90,7 @@ def test_one_large_cost_does_not_make_others_equal(frame: pd.DataFrame, data: st
         assert bn.predict(x, frame, costs=wider).tolist() == decided.tolist()
 
 
-def test_costs_of_all_sizes_are_compared_by_what_each_row_expects() -> None:
+def test_costs_of_all_sizes_are_compared_by_what_each_row_expects():
     frame = pd.DataFrame({"a": [*"xxyyx"] * 8, "y": [*"uvvvu"] * 8})
     x = bn.bnc("nb", "y", frame, smooth=1)
     largest = pd.DataFrame([[-1.7e308, 1.7e308], [1.7e308, -1.7e308]], ["u", "v"], ["u", "v"])
@@ -108,7 +104,7 @@ def test_costs_of_all_sizes_are_compared_by_what_each_row_expects() -> None:
     assert set(bn.predict(x, frame, costs=tied)) == {"first"}
 
 
-def test_ties_count_the_sizes_of_costs_that_cancel() -> None:
+def test_ties_count_the_sizes_of_costs_that_cancel():
     """The costs of "b" sum to 0 ± 1e-7, so that .001 is not certainly more."""
     costs = np.array([[0.001, 1e9], [0.001, -1e9]])  # decisions "a" and "b"
     assert least_costly(np.log([[0.5, 0.5]]), costs).tolist() == [0]
@@ -116,7 +112,7 @@ def test_ties_count_the_sizes_of_costs_that_cancel() -> None:
     assert least_costly(np.log([[0.4, 0.6]]), costs).tolist() == [1]
 
 
-def test_costs_and_prior_together(car: pd.DataFrame) -> None:
+def test_costs_and_prior_together(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     names = list(bn.classes(x))
     prior = dict.fromkeys(names, 0.25)
@@ -135,7 +131,7 @@ EVEN = {"unacc": 0.25, "acc": 0.25, "good": 0.25, "vgood": 0.25}
 COSTS = pd.DataFrame(1.0 - np.eye(4), index=list(EVEN), columns=list(EVEN))
 
 
-def test_a_class_held_for_impossible_has_no_new_prior() -> None:
+def test_a_class_held_for_impossible_has_no_new_prior():
     frame = pd.DataFrame({"a": list("xxyy"), "k": pd.Categorical(list("ppqq"), ["p", "q", "r"])})
     x = bn.lp(bn.nb("k", frame), frame, smooth=0)
     with pytest.raises(
@@ -149,7 +145,7 @@ def test_a_class_held_for_impossible_has_no_new_prior() -> None:
 
 
 @given(st.data())
-def test_confusion_counts_every_row(data: st.DataObject) -> None:
+def test_confusion_counts_every_row(data):
     frame = data.draw(frames(max_rows=20))
     rng = np.random.default_rng(0)
     actual = frame["class"]
@@ -166,7 +162,7 @@ def test_confusion_counts_every_row(data: st.DataObject) -> None:
     assert np.trace(counts) / len(actual) == pytest.approx(bn.accuracy(predicted, actual))
 
 
-def test_confusion_has_all_classes_on_both() -> None:
+def test_confusion_has_all_classes_on_both():
     counts = bn.confusion([2, 1, 2], np.array([1, 1, 3]))
     assert counts.index.tolist() == counts.columns.tolist() == [1, 2, 3]
     assert counts.to_numpy().tolist() == [[1, 1, 0], [0, 0, 0], [0, 1, 0]]
@@ -175,7 +171,7 @@ def test_confusion_has_all_classes_on_both() -> None:
     assert bn.confusion(["a", 1], [1, "a"]).index.tolist() == [1, "a"]
 
 
-def test_the_prior_of_a_class_with_parents_is_its_margin() -> None:
+def test_the_prior_of_a_class_with_parents_is_its_margin():
     rng = np.random.default_rng(0)
     levels = {"a": "xyz", "b": "pq", "k": "uv"}
     frame = pd.DataFrame({name: rng.choice(list(labels), 60) for name, labels in levels.items()})

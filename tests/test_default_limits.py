@@ -1,9 +1,5 @@
 """The default at its limits: unequal classes, few rows, rows without a class, rare values and levels."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,27 +13,25 @@ from .strategies import examples
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def numbers(rng: np.random.Generator, n: int, columns: int) -> pd.DataFrame:
+def numbers(rng, n, columns):
     return pd.DataFrame(rng.normal(size=(n, columns))).add_prefix("x")
 
 
-def posteriors(frame: pd.DataFrame, new: pd.DataFrame, **options: Any) -> pd.DataFrame:
+def posteriors(frame, new, **options):
     return bn.predict(bn.bnc(class_var="y", dataset=frame, **options), new, prob=True)
 
 
 @pytest.mark.slow
 @given(share=st.sampled_from([0.05, 0.1, 0.3]), columns=st.integers(1, 6), seed=st.integers(0, 1000))
 @examples(8)
-def test_the_mean_posterior_is_the_share_of_a_class_if_features_say_nothing(
-    share: float, columns: int, seed: int
-) -> None:
+def test_the_mean_posterior_is_the_share_of_a_class_if_features_say_nothing(share, columns, seed):
     rng = np.random.default_rng(seed)
     labels = np.where(np.arange(200) < 200 * share, "rare", "usual")
     p = posteriors(numbers(rng, 200, columns).assign(y=labels), numbers(rng, 500, columns))
     assert p["rare"].mean() == pytest.approx(share, rel=0.25)
 
 
-def test_classes_of_one_row_each_do_not_gain_much() -> None:
+def test_classes_of_one_row_each_do_not_gain_much():
     rng = np.random.default_rng(3)
     labels = np.array(["usual"] * 150 + [f"once {i}" for i in range(50)])
     p = posteriors(numbers(rng, 200, 2).assign(y=labels), numbers(rng, 200, 2))
@@ -46,7 +40,7 @@ def test_classes_of_one_row_each_do_not_gain_much() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("far", [0.0, 1e6])
-def test_a_row_without_class_changes_nothing(far: float) -> None:
+def test_a_row_without_class_changes_nothing(far):
     women = bn.load_pima()
     row = women.head(1).assign(diabetes=None)
     row.iloc[:, :8] = far
@@ -58,12 +52,12 @@ def test_a_row_without_class_changes_nothing(far: float) -> None:
     pd.testing.assert_frame_equal(first, second, check_exact=True)
 
 
-def test_one_missing_value_is_hardly_evidence() -> None:
+def test_one_missing_value_is_hardly_evidence():
     rng = np.random.default_rng(5)
     frame = numbers(rng, 200, 2)
     labels = np.where(rng.random(200) < 1 / (1 + np.exp(-2 * frame["x0"])), "u", "v")
     frame.loc[0, "x0"] = np.nan
-    model: Any = bn.bnc(class_var="y", dataset=frame.assign(y=labels))
+    model = bn.bnc(class_var="y", dataset=frame.assign(y=labels))
     with_value, without = (
         bn.predict(model, {"x0": value, "x1": 0.0}, prob=True)["v"].item() for value in (0.0, None)
     )
@@ -71,7 +65,7 @@ def test_one_missing_value_is_hardly_evidence() -> None:
 
 
 @pytest.mark.slow
-def test_ten_rows_of_noise_leave_the_default_uncertain() -> None:
+def test_ten_rows_of_noise_leave_the_default_uncertain():
     losses = []
     for seed in range(6):
         rng = np.random.default_rng(seed)
@@ -82,7 +76,7 @@ def test_ten_rows_of_noise_leave_the_default_uncertain() -> None:
 
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize(("n", "d"), [(200, 30), pytest.param(150, 80, marks=pytest.mark.slow), (3000, 10)])
-def test_noise_leaves_the_default_uncertain(n: int, d: int, whole: bool) -> None:
+def test_noise_leaves_the_default_uncertain(n, d, whole):
     losses = []
     for seed in range(4 if n == 200 else 2):
         rng = np.random.default_rng(seed)
@@ -93,7 +87,7 @@ def test_noise_leaves_the_default_uncertain(n: int, d: int, whole: bool) -> None
     assert np.mean(losses) < (0.71 if n > 150 else 0.73)
 
 
-def parity(n: int, seed: int = 0) -> pd.DataFrame:
+def parity(n, seed=0):
     """Two flags whose equality is the class, one useful feature, and noise."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, 2, (n, 4)), columns=list("abcd"))
@@ -103,20 +97,20 @@ def parity(n: int, seed: int = 0) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("n", [150, 1000])
-def test_an_interaction_is_a_pair(n: int) -> None:
-    model: Any = bn.bnc(class_var="y", dataset=parity(n))
+def test_an_interaction_is_a_pair(n):
+    model = bn.bnc(class_var="y", dataset=parity(n))
     names = [{model.features[i] for i in pair.features} for pair in model.pairs]
     assert {"a", "b"} in names
     test = parity(1000, seed=1)
     assert (bn.predict(model, test) == test["y"]).mean() > 0.85
 
 
-def test_few_rows_of_an_interaction_say_little() -> None:
+def test_few_rows_of_an_interaction_say_little():
     train, test = parity(8), parity(500, seed=1)
     assert -bn.cloglik(bn.bnc(class_var="y", dataset=train), test) / 500 < 0.8
 
 
-def test_a_class_that_was_seen_becomes_less_probable_where_each_person_has_one_row_of_each() -> None:
+def test_a_class_that_was_seen_becomes_less_probable_where_each_person_has_one_row_of_each():
     """Each of 150 persons has a row of each of four classes, and the noise says nothing."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"person": np.repeat(np.arange(150), 4) + 1000, "y": list("abcd") * 150})
@@ -131,11 +125,11 @@ def test_a_class_that_was_seen_becomes_less_probable_where_each_person_has_one_r
 
 
 @pytest.mark.slow
-def test_pairs_that_the_fit_knows_have_no_effects_of_their_cells() -> None:
+def test_pairs_that_the_fit_knows_have_no_effects_of_their_cells():
     # The posteriors of a cell sum to its classes, so that those of the other rows tell that of a row.
     rng, grades = np.random.default_rng(0), np.linspace(-2, 2, 8)
 
-    def survey(n: int) -> pd.DataFrame:
+    def survey(n):
         z = rng.normal(size=n)
         x = np.clip(np.rint(2.5 + 0.7 * z[:, None] + rng.normal(size=(n, 6))), 1, 6)
         score = z + 0.5 * np.where(x[:, 0] > 3, x[:, 1] - 3, 3 - x[:, 1]) + 0.7 * rng.normal(size=n)
@@ -146,7 +140,7 @@ def test_pairs_that_the_fit_knows_have_no_effects_of_their_cells() -> None:
     assert -np.log(p).mean() < 1.92  # 1.902; 1.935 with effects of the cells of two pairs
 
 
-def test_steps_of_a_number_have_effects_of_groups() -> None:
+def test_steps_of_a_number_have_effects_of_groups():
     """The class changes 19 times along a number without repeated values."""
     rng = np.random.default_rng(0)
     x = rng.random(2000)
@@ -156,7 +150,7 @@ def test_steps_of_a_number_have_effects_of_groups() -> None:
 
 
 @pytest.mark.slow
-def test_names_of_many_classes_do_not_matter() -> None:
+def test_names_of_many_classes_do_not_matter():
     rng = np.random.default_rng(0)
     classes = rng.integers(0, 12, 360)
     frame = pd.DataFrame(rng.normal(size=(12, 2))[classes] + 0.5 * rng.normal(size=(360, 2))).add_prefix("x")
@@ -167,7 +161,7 @@ def test_names_of_many_classes_do_not_matter() -> None:
     np.testing.assert_allclose(found[others], expected[names], atol=1e-6)
 
 
-def test_more_levels_than_fit_into_memory_are_joined_from_the_rarest() -> None:
+def test_more_levels_than_fit_into_memory_are_joined_from_the_rarest():
     """Of 40,001 names, one has 300 rows of "b", and each of the others a row of each class."""
     names = np.append(np.repeat(np.arange(40_000), 2), np.full(300, 40_000)).astype(str)
     frame = pd.DataFrame({"name": names, "y": [*"ab" * 40_000, *"b" * 300]})

@@ -1,9 +1,6 @@
 """Numbers kept as numbers: Gaussian and kernel densities in structures in which a number is a leaf."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +10,7 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.accessors import encode_for_model, log_joint
-from bnclassify.tools.arrays import Array, log_sum_exp
+from bnclassify.tools.arrays import log_sum_exp
 
 from .conftest import read_reference
 from .oracles import close
@@ -28,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:the network has .* free paramete
 Frame = pd.DataFrame
 
 
-def reference(kind: str, name: str) -> tuple[dict[str, Any], Frame]:
+def reference(kind, name):
     """Return figures, and the data that they are of."""
     figures = read_reference("numbers")[kind][name]
     folder = ROOT / "data" if name.startswith("pima") else ROOT / "tests" / "reference" / "data"
@@ -41,12 +38,12 @@ def reference(kind: str, name: str) -> tuple[dict[str, Any], Frame]:
     return figures, frame
 
 
-def log_evidence(x: bn.BNC, frame: Frame) -> Array:
+def log_evidence(x, frame):
     """Return ln of the joint density of the known values of each row."""
     return log_sum_exp(log_joint(x, encode_for_model(x, frame, bn.features(x))))
 
 
-def hidden_rows(figures: dict[str, Any], frame: Frame) -> Frame:
+def hidden_rows(figures, frame):
     """Return the rows of the figures without the values that these hide."""
     rows = frame.iloc[figures["rows"]].copy()
     for i, names in enumerate(figures["hidden"]):
@@ -54,7 +51,7 @@ def hidden_rows(figures: dict[str, Any], frame: Frame) -> Frame:
     return rows
 
 
-def check_rows(x: bn.BNC, rows: Frame, figures: dict[str, Any], suffix: str = "") -> None:
+def check_rows(x, rows, figures, suffix=""):
     close(bn.predict(x, rows, prob=True), figures[f"posterior{suffix}"])
     close(log_evidence(x, rows), figures[f"log_evidence{suffix}"])
 
@@ -62,7 +59,7 @@ def check_rows(x: bn.BNC, rows: Frame, figures: dict[str, Any], suffix: str = ""
 @pytest.mark.parametrize(
     ("kind", "name"), [("gaussian_nb", "pima_clean"), ("mixed_nb", "pima_mixed"), ("mixed_nb", "made_mixed")]
 )
-def test_gaussian_naive_bayes(kind: str, name: str) -> None:
+def test_gaussian_naive_bayes(kind, name):
     figures, frame = reference(kind, name)
     numbers = dict.fromkeys(figures.get("numbers", frame.columns[:-1]), "gaussian")
     x = bn.lp(bn.nb("class", frame), frame, smooth=figures.get("smooth", 0), numbers=numbers)
@@ -79,7 +76,7 @@ def test_gaussian_naive_bayes(kind: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["pima_mixed", "made_mixed"])
-def test_numbers_with_coded_parents(name: str) -> None:
+def test_numbers_with_coded_parents(name):
     figures, frame = reference("leaf_networks", name)
     parents = {f: [p for p in family if p != "class"] for f, family in figures["families"].items()}
     numbers = dict.fromkeys(figures["numbers"], "gaussian")
@@ -94,7 +91,7 @@ def test_numbers_with_coded_parents(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["pima_clean", "made_mixed"])
-def test_kernels(name: str) -> None:
+def test_kernels(name):
     figures, frame = reference("kernel_nb", name)
     numbers = dict.fromkeys(figures["numbers"], "kernel")
     x = bn.lp(bn.nb("class", frame), frame, smooth=1, numbers=numbers)
@@ -104,7 +101,7 @@ def test_kernels(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["pima_mixed", "made_mixed", "pima_clean"])
-def test_information(name: str) -> None:
+def test_information(name):
     figures, frame = reference("information", name)
     for x, value in figures["mi_class"].items():
         close(bn.cmi(x, "class", frame, numbers={x: "gaussian"}), value)
@@ -121,22 +118,22 @@ def test_information(name: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def mixed() -> Frame:
+def mixed():
     """Rows of two categories, four numbers with fractions and a code, with missing values everywhere."""
     return reference("mixed_nb", "made_mixed")[1].astype({"z": "Int64"})
 
 
 @pytest.fixture(scope="module", params=["nb", "tan_cl", "kdb_mi"])
-def learner(request: pytest.FixtureRequest) -> Any:
+def learner(request):
     return request.param
 
 
 @pytest.fixture(scope="module", params=METHODS)
-def fitted(request: pytest.FixtureRequest, mixed: Frame, learner: str) -> Any:
+def fitted(request, mixed, learner):
     return bn.bnc(learner, "class", mixed, smooth=1, numbers=request.param)
 
 
-def test_numbers_are_leaves(mixed: Frame) -> None:
+def test_numbers_are_leaves(mixed):
     numbers = ["u", "v", "w", "q"]
     tree = bn.bnc("tan_cl", "class", mixed, smooth=1, numbers="gaussian")
     k2 = bn.bnc("kdb_mi", "class", mixed, smooth=1, numbers="gaussian")
@@ -152,7 +149,7 @@ def test_numbers_are_leaves(mixed: Frame) -> None:
     assert bn.families(k2) == bn.families(bn.kdb_mi("class", mixed, numbers=dict.fromkeys(numbers, "kernel")))
 
 
-def test_kdb_ranks_numbers_with_the_others(mixed: Frame) -> None:
+def test_kdb_ranks_numbers_with_the_others(mixed):
     numbers = dict.fromkeys("uvwq", "gaussian")
     x = bn.kdb_mi("class", mixed, kdbk=1, numbers=numbers)
     rank = {v: bn.cmi(v, "class", mixed, numbers=numbers) for v in "abzuvwq"}
@@ -163,7 +160,7 @@ def test_kdb_ranks_numbers_with_the_others(mixed: Frame) -> None:
         assert bn.families(x)[variable] == (variable, *expected, "class")
 
 
-def test_without_smoothing_it_is_scikit_learns_classifier() -> None:
+def test_without_smoothing_it_is_scikit_learns_classifier():
     naive_bayes = pytest.importorskip("sklearn.naive_bayes")
     frame = pd.read_csv(ROOT / "tests" / "reference" / "data" / "iris.csv")
     *columns, target = frame.columns
@@ -176,7 +173,7 @@ def test_without_smoothing_it_is_scikit_learns_classifier() -> None:
     close(bn.predict(weighted, frame, prob=True)[theirs.classes_], theirs.predict_proba(frame[columns]))
 
 
-def test_a_kernel_density_is_that_of_scikit_learn(mixed: Frame) -> None:
+def test_a_kernel_density_is_that_of_scikit_learn(mixed):
     neighbors = pytest.importorskip("sklearn.neighbors")
     x = bn.bnc("nb", "class", mixed[["w", "class"]], smooth=1, numbers="kernel")
     grid = np.linspace(-50, 150, 40)
@@ -191,7 +188,7 @@ def test_a_kernel_density_is_that_of_scikit_learn(mixed: Frame) -> None:
         np.testing.assert_allclose(joint[label], expected, rtol=1e-9)
 
 
-def test_rows_added_later_are_as_good_as_all_at_once(mixed: Frame, learner: str) -> None:
+def test_rows_added_later_are_as_good_as_all_at_once(mixed, learner):
     parts = [mixed.iloc[:50], mixed.iloc[50:110], mixed.iloc[110:]]
     for method in METHODS:
         whole = bn.bnc(learner, "class", mixed, smooth=1, numbers=method)
@@ -202,7 +199,7 @@ def test_rows_added_later_are_as_good_as_all_at_once(mixed: Frame, learner: str)
         close(bn.loglik(in_parts, lambda: parts), bn.loglik(whole, mixed))
 
 
-def test_whole_weights_are_repeated_rows(mixed: Frame, learner: str) -> None:
+def test_whole_weights_are_repeated_rows(mixed, learner):
     weights = np.arange(len(mixed)) % 3
     repeated = mixed.loc[mixed.index.repeat(weights)].reset_index(drop=True)
     for method in METHODS:
@@ -216,7 +213,7 @@ def test_whole_weights_are_repeated_rows(mixed: Frame, learner: str) -> None:
         close(bn.cpt(halves, "u")[["mean", "sd"]], bn.cpt(x, "u")[["mean", "sd"]])
 
 
-def test_cross_validation_is_fitting_to_the_other_folds(mixed: Frame, learner: str) -> None:
+def test_cross_validation_is_fitting_to_the_other_folds(mixed, learner):
     folds = bn.stratified_folds(mixed["class"], 3, rng=0)
     for method in METHODS:
         x = bn.bnc(learner, "class", mixed, smooth=1, numbers=method)
@@ -233,7 +230,7 @@ def test_cross_validation_is_fitting_to_the_other_folds(mixed: Frame, learner: s
         np.testing.assert_allclose(found, pd.concat(kept).sort_index(), atol=1e-12)
 
 
-def test_models_that_discretize_and_keep_numbers_are_compared(mixed: Frame) -> None:
+def test_models_that_discretize_and_keep_numbers_are_compared(mixed):
     settings = {
         "cuts": {"discretize": "mdlp"},
         "gaussian": {"numbers": "gaussian"},
@@ -249,7 +246,7 @@ def test_models_that_discretize_and_keep_numbers_are_compared(mixed: Frame) -> N
 @pytest.mark.slow
 @examples(25)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(METHODS), st.integers(0, 2))
-def test_missing_categories_are_summed_over_with_the_densities(seed: int, method: str, k: int) -> None:
+def test_missing_categories_are_summed_over_with_the_densities(seed, method, k):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -277,7 +274,7 @@ def test_missing_categories_are_summed_over_with_the_densities(seed: int, method
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-def test_the_curve_of_a_number_is_its_contribution(mixed: Frame) -> None:
+def test_the_curve_of_a_number_is_its_contribution(mixed):
     pytest.importorskip("matplotlib")
     for method in METHODS:
         x = bn.bnc("nb", "class", mixed, smooth=1, numbers=method)
@@ -291,7 +288,7 @@ def test_the_curve_of_a_number_is_its_contribution(mixed: Frame) -> None:
 
 
 @pytest.mark.slow
-def test_samples_have_the_moments_of_the_model(fitted: bn.BNC, mixed: Frame) -> None:
+def test_samples_have_the_moments_of_the_model(fitted, mixed):
     drawn = bn.sample(fitted, 20_000, rng=0)
     pd.testing.assert_frame_equal(*(bn.sample(fitted, 100, rng=0) for _ in range(2)))
     assert list(drawn.columns) == [*bn.features(fitted), "class"]
@@ -307,7 +304,7 @@ def test_samples_have_the_moments_of_the_model(fitted: bn.BNC, mixed: Frame) -> 
     assert cell.std() == pytest.approx(spread, rel=0.1)
 
 
-def test_imputed_numbers_are_conditional_means(fitted: bn.BNC, mixed: Frame) -> None:
+def test_imputed_numbers_are_conditional_means(fitted, mixed):
     filled = bn.impute(fitted, mixed)
     assert not filled.isna().any(axis=None)
     assert filled["u"].dtype == float
@@ -326,7 +323,7 @@ def test_imputed_numbers_are_conditional_means(fitted: bn.BNC, mixed: Frame) -> 
     pd.testing.assert_frame_equal(categories, completed, check_dtype=False)
 
 
-def test_queries_use_numbers_as_evidence_only(mixed: Frame) -> None:
+def test_queries_use_numbers_as_evidence_only(mixed):
     x = bn.bnc("tan_cl", "class", mixed, smooth=1, numbers="gaussian")
     close(
         bn.query(x, "class", {"u": 1.5, "a": "a1"}), bn.predict(x, {"u": 1.5, "a": "a1"}, prob=True).iloc[0]
@@ -336,7 +333,7 @@ def test_queries_use_numbers_as_evidence_only(mixed: Frame) -> None:
         bn.query(x, ["u", "class"])
 
 
-def test_parameters_are_counted(mixed: Frame) -> None:
+def test_parameters_are_counted(mixed):
     x = bn.bnc("nb", "class", mixed, smooth=1, numbers="gaussian")
     assert bn.nparams(x) == 2 + 3 * (3 + 1 + 4) + 4 * 3 * 2
     close(bn.AIC(x, mixed), bn.loglik(x, mixed) - bn.nparams(x))
@@ -346,7 +343,7 @@ def test_parameters_are_counted(mixed: Frame) -> None:
     assert "free parameters" not in repr(kernels)
 
 
-def test_tables_back_off_beside_numbers(mixed: Frame) -> None:
+def test_tables_back_off_beside_numbers(mixed):
     x = bn.bnc("tan_cl", "class", mixed, backoff=True, numbers="gaussian")
     coded = bn.lp(
         bn.anb("class", {v: bn.families(x)[v][1:-1] for v in "abz"}, mixed[[*"abz", "class"]]),
@@ -358,7 +355,7 @@ def test_tables_back_off_beside_numbers(mixed: Frame) -> None:
         close(bn.params(x)[variable], bn.params(coded)[variable])
 
 
-def test_levels_are_merged_and_missing_beside_numbers(mixed: Frame) -> None:
+def test_levels_are_merged_and_missing_beside_numbers(mixed):
     x = bn.bnc("nb", "class", mixed, smooth=1, numbers="gaussian", min_count=5, missing_level=["b"])
     assert bn.values(x)["b"][-1] == "(missing)"
     assert "other" in bn.values(x)["a"]
@@ -366,7 +363,7 @@ def test_levels_are_merged_and_missing_beside_numbers(mixed: Frame) -> None:
     assert 0.7 < bn.cv(x, mixed, k=3, rng=0) < 1
 
 
-def test_the_estimator_of_scikit_learn(mixed: Frame) -> None:
+def test_the_estimator_of_scikit_learn(mixed):
     estimators = pytest.importorskip("bnclassify.sklearn")
     clf = estimators.BNCClassifier("nb", discretize=None, smooth=1, lp_args={"numbers": "gaussian"})
     features, labels = mixed.drop(columns="class"), mixed["class"].astype(str)
@@ -384,7 +381,7 @@ def test_the_estimator_of_scikit_learn(mixed: Frame) -> None:
     )
 
 
-def test_constant_values_do_not_divide_by_zero() -> None:
+def test_constant_values_do_not_divide_by_zero():
     frame = pd.DataFrame({"x": [1e9 + i for i in range(8)] + [0.3] * 5, "y": ["a"] * 8 + ["b"] * 5})
     for method in METHODS:
         x = bn.bnc("nb", "y", frame, smooth=1, numbers={"x": method})
@@ -396,7 +393,7 @@ def test_constant_values_do_not_divide_by_zero() -> None:
         close(bn.cpt(x, "x").loc["a", "sd"], np.arange(8).std())
 
 
-def test_columns_that_are_named_are_numbers_whatever_they_hold() -> None:
+def test_columns_that_are_named_are_numbers_whatever_they_hold():
     frame = pd.DataFrame({"x": [1, 2, 2, 3, 1, 3], "y": list("aaabbb")})
     coded, number = (
         bn.bnc("nb", "y", frame, smooth=1, numbers="gaussian"),
@@ -429,12 +426,12 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("message", ERRORS)
-def test_what_does_not_go_with_numbers(message: str, mixed: Frame) -> None:
+def test_what_does_not_go_with_numbers(message, mixed):
     with pytest.raises((ValueError, TypeError, KeyError), match=message):
         bn.bnc(**{"dag_learner": "nb", "class_var": "class", "dataset": mixed, "smooth": 1} | ERRORS[message])
 
 
-def test_what_a_number_is_not(mixed: Frame, tmp_path: Path) -> None:
+def test_what_a_number_is_not(mixed, tmp_path):
     x = bn.bnc("nb", "class", mixed, smooth=1, numbers="gaussian")
     for convert in (
         lambda: bn.write_bif(x, tmp_path / "x.bif"),
@@ -450,14 +447,14 @@ def test_what_a_number_is_not(mixed: Frame, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("numbers", ["gaussian", "kernel"])
-def test_numbers_that_are_too_far_away_are_impossible(mixed: Frame, numbers: str) -> None:
+def test_numbers_that_are_too_far_away_are_impossible(mixed, numbers):
     x = bn.lp(bn.nb("class", mixed), mixed, smooth=1, numbers=numbers)
     for number in (1e200, -1e308):
         posteriors = bn.predict(x, mixed.head(3).assign(u=number), prob=True)
         np.testing.assert_allclose(posteriors, 1 / posteriors.shape[1], rtol=1e-15)
 
 
-def test_the_columns_that_text_selects(mixed: Frame) -> None:
+def test_the_columns_that_text_selects(mixed):
     named = dict.fromkeys("uvwq", "gaussian")
     for x, y, z in (
         ("u", "class", None),
@@ -476,7 +473,7 @@ def test_the_columns_that_text_selects(mixed: Frame) -> None:
     assert len(bn.values(bn.nb("class", wide))["wide"]) == 12
 
 
-def test_rules_of_arcs_hold_for_numbers(mixed: Frame) -> None:
+def test_rules_of_arcs_hold_for_numbers(mixed):
     numbers = dict.fromkeys("uvwq", "gaussian")
     free = bn.families(bn.tan_cl("class", mixed, numbers=numbers))
     assert free["w"][1] == "b"
@@ -491,17 +488,17 @@ def test_rules_of_arcs_hold_for_numbers(mixed: Frame) -> None:
 
 @pytest.mark.parametrize("numbers", ["gaussian", "kernel"])
 @pytest.mark.parametrize("parts", [False, True])
-def test_numbers_near_the_limit_of_floats(numbers: str, parts: bool) -> None:
+def test_numbers_near_the_limit_of_floats(numbers, parts):
     """At 10^15, floats are .125 apart; the same constant added to all numbers changes nothing."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"y": rng.choice(list("uv"), 200), "k": rng.choice(list("ab"), 200)})
     frame["t"] = rng.integers(8, size=200) + (frame["y"] == "u") + 0.25
     frame["s"] = frame["t"] // 2 + rng.integers(3, size=200) + 0.25
 
-    def posteriors(learner: Any, shift: float) -> np.ndarray:
+    def posteriors(learner, shift):
         shifted = frame.assign(t=frame["t"] + shift, s=frame["s"] + shift)
         data = [shifted.iloc[:2], shifted.iloc[2:90], shifted.iloc[90:]] if parts else shifted
-        x = bn.bnc(learner, "y", data, smooth=1, numbers=numbers)  # type: ignore[call-overload]
+        x = bn.bnc(learner, "y", data, smooth=1, numbers=numbers)
         return bn.predict(x, shifted, prob=True).to_numpy()
 
     for learner in ("nb", "tan_cl"):

@@ -1,10 +1,7 @@
 """Dependency networks: results of another program, single tests of independence, errors."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +22,7 @@ PIMA = Path(__file__).parents[1] / "data" / "pima_clean.csv"
 SETS = ["car", "vote", "tic-tac-toe", "pima_clean"]
 
 
-def frame(name: str) -> pd.DataFrame:
+def frame(name):
     if name == "pima_clean":
         table = pd.read_csv(PIMA)
         numbers = [column for column in table if column != "class"]
@@ -38,12 +35,12 @@ def frame(name: str) -> pd.DataFrame:
     return votes.dropna().reset_index(drop=True) if name == "vote" else votes
 
 
-def feature_parents(x: DN) -> dict[Any, list[Any]]:
+def feature_parents(x):
     return {v: list(family[1:-1]) for v, family in bn.feature_families(x).items()}
 
 
 @pytest.mark.parametrize("name", [*SETS, "vote_available_cases"])
-def test_graphs(name: str) -> None:
+def test_graphs(name):
     expected, data = FIGURES[name], frame(name)
     x = bn.chisq_dn("class", data)
     assert feature_parents(x) == expected["parents"]
@@ -55,7 +52,7 @@ def test_graphs(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_predictions(name: str) -> None:
+def test_predictions(name):
     expected, data = FIGURES[name], frame(name)
     x = bn.lp(bn.chisq_dn("class", data), data, smooth=1)
     posterior = bn.predict(x, data.iloc[expected["posterior_rows"]], prob=True)[expected["classes"]]
@@ -64,7 +61,7 @@ def test_predictions(name: str) -> None:
     assert accuracy == pytest.approx(expected["training_accuracy_smooth1"], abs=1e-10)
 
 
-def test_tables_of_the_paper() -> None:
+def test_tables_of_the_paper():
     """Blankets by BIC are reproduced exactly, and all links by tests except one."""
     data = frame("pima_clean")
     numbers = [column for column in data if column != "class"]
@@ -81,11 +78,11 @@ def test_tables_of_the_paper() -> None:
     assert printed_links - links == {frozenset(("preg", "pres"))}
 
 
-def choose_by_hand(data: pd.DataFrame, feature: str, alpha: float, df: str) -> list[str]:
+def choose_by_hand(data, feature, alpha, df):
     """One test after the other, in the words of the docstring."""
     occurring = {v: data[v].nunique() for v in data}
     left = [v for v in data if v not in (feature, "class")]
-    parents: list[str] = []
+    parents = []
     while True:
         worth = {}
         for other in left:
@@ -107,7 +104,7 @@ def choose_by_hand(data: pd.DataFrame, feature: str, alpha: float, df: str) -> l
         left.remove(parents[-1])
 
 
-def threshold_by_hand(rows: pd.DataFrame, x: str, y: str, parents: list[str], alpha: float) -> float:
+def threshold_by_hand(rows, x, y, parents, alpha):
     """Sum the quantiles of the classes, with the degrees of freedom of the tables of their configurations."""
     total = 0.0
     for _, own in rows.groupby("class", observed=True):
@@ -121,13 +118,13 @@ def threshold_by_hand(rows: pd.DataFrame, x: str, y: str, parents: list[str], al
 @pytest.mark.slow
 @given(st.data(), st.sampled_from([0.01, 0.3, 0.9]), st.sampled_from(["class", "all", "deterministic"]))
 @examples(60)
-def test_every_test_by_hand(data: st.DataObject, alpha: float, df: str) -> None:
+def test_every_test_by_hand(data, alpha, df):
     table = data.draw(frames(min_rows=8, max_features=4, missing=0.15)).dropna(axis=1, how="all")
     found = feature_parents(bn.chisq_dn("class", table, alpha=alpha, df=df))
     assert found == {v: choose_by_hand(table, v, alpha, df) for v in found}
 
 
-def test_table_of_the_paper_has_no_degrees_of_freedom() -> None:
+def test_table_of_the_paper_has_no_degrees_of_freedom():
     """In class q, two rows and one column of the 3 x 3 table are 0: (3 - 2 - 1) (3 - 1 - 1) = 0, not 4."""
     cells = {("a", "u", "p"): 12, ("a", "v", "p"): 4, ("b", "u", "p"): 4, ("b", "v", "p"): 12}
     cells |= {("c", "u", "q"): 3, ("c", "w", "q"): 4}
@@ -140,8 +137,8 @@ def test_table_of_the_paper_has_no_degrees_of_freedom() -> None:
         assert feature_parents(bn.chisq_dn("class", table, alpha=alpha)) == {"x": [], "y": []}
 
 
-def test_parts_and_rows_agree(car: pd.DataFrame) -> None:
-    def chunks() -> Any:
+def test_parts_and_rows_agree(car):
+    def chunks():
         return (car.iloc[start : start + 500] for start in range(0, len(car), 500))
 
     for df in ("class", "deterministic"):
@@ -149,7 +146,7 @@ def test_parts_and_rows_agree(car: pd.DataFrame) -> None:
         assert bn.chisq_dn("class", parts, df=df).families == bn.chisq_dn("class", car, df=df).families
 
 
-def test_weights_are_counts(car: pd.DataFrame) -> None:
+def test_weights_are_counts(car):
     some = car.sample(400, random_state=0)
     table = some.value_counts().reset_index(name="n")
     weighted = bn.encode(table, weights="n")
@@ -157,7 +154,7 @@ def test_weights_are_counts(car: pd.DataFrame) -> None:
     assert found[0].families == found[1].families
 
 
-def test_levels_of_the_tests() -> None:
+def test_levels_of_the_tests():
     """Of pairs of independent features, "all" joins at most alpha, and "class" .0005 with 4 classes."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.integers(0, 2, (2_000, 60)).astype(str)).add_prefix("x")
@@ -169,7 +166,7 @@ def test_levels_of_the_tests() -> None:
     assert again.recipe.structure.settings["df"] == "all"
 
 
-def test_it_is_a_model_like_others(car: pd.DataFrame) -> None:
+def test_it_is_a_model_like_others(car):
     x = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
     assert isinstance(x, DN)
     assert not bn.is_anb(x)
@@ -193,7 +190,7 @@ def test_it_is_a_model_like_others(car: pd.DataFrame) -> None:
         assert bn.lp(x, car, **prior).fitted
 
 
-def test_blankets(car: pd.DataFrame) -> None:
+def test_blankets(car):
     x = bn.chisq_dn("class", car)
     assert bn.markov_blanket(x, "class") == tuple(car.columns[:-1])
     assert bn.markov_blanket(x, "safety") == ("persons", "lug_boot", "class")
@@ -204,7 +201,7 @@ def test_blankets(car: pd.DataFrame) -> None:
     assert bn.markov_blanket(general, "e") == ("d", "class")
 
 
-def test_pictures_show_cycles(car: pd.DataFrame) -> None:
+def test_pictures_show_cycles(car):
     source = bn.plot(bn.chisq_dn("class", car)).source
     assert source.count("dir=both") == 3
     assert "0 -> 1" in source
@@ -215,7 +212,7 @@ def test_pictures_show_cycles(car: pd.DataFrame) -> None:
     assert all(arc in source for arc in ("1 -> 0", "2 -> 1", "0 -> 2"))
 
 
-def test_without_a_joint_distribution_much_is_refused(car: pd.DataFrame, tmp_path: Path) -> None:
+def test_without_a_joint_distribution_much_is_refused(car, tmp_path):
     structure = bn.chisq_dn("class", car)
     x = bn.lp(structure, car, smooth=1)
     refused = {
@@ -234,14 +231,14 @@ def test_without_a_joint_distribution_much_is_refused(car: pd.DataFrame, tmp_pat
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.1])
-def test_alpha_is_a_level(car: pd.DataFrame, alpha: float) -> None:
+def test_alpha_is_a_level(car, alpha):
     with pytest.raises(ValueError, match="alpha must be a finite number greater than 0 and less than 1"):
         bn.chisq_dn("class", car, alpha=alpha)
     with pytest.raises(TypeError, match="alpha must be a finite number"):
         bn.chisq_dn("class", car, alpha="0.05")
 
 
-def test_odd_columns_have_no_parents() -> None:
+def test_odd_columns_have_no_parents():
     table = pd.DataFrame({"a": list("xyxyxyxyxy") * 4, "k": "z", "c": list("pqpqpqpqqp") * 4})
     table = table.assign(b=table["a"])
     assert feature_parents(bn.chisq_dn("c", table)) == {"a": ["b"], "k": [], "b": ["a"]}
@@ -250,7 +247,7 @@ def test_odd_columns_have_no_parents() -> None:
         assert bn.chisq_dn("c", table[["c"]]).variables == ("c",)
 
 
-def test_features_that_repeat_each_other_break_it() -> None:
+def test_features_that_repeat_each_other_break_it():
     """Four noisy copies of one cause and three weak features: arcs in both directions count twice."""
     rng = np.random.default_rng(0)
     label = rng.random(4_000) < 0.5
@@ -266,7 +263,7 @@ def test_features_that_repeat_each_other_break_it() -> None:
     assert rates == pytest.approx({"chisq_dn": 0.72, "nb": 0.88}, abs=0.01)
 
 
-def test_another_prior_replaces_the_table_of_the_class(car: pd.DataFrame) -> None:
+def test_another_prior_replaces_the_table_of_the_class(car):
     x = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
     even = dict.fromkeys(bn.classes(x), 0.25)
     learned = bn.predict(x, car, prob=True).to_numpy()
@@ -275,12 +272,12 @@ def test_another_prior_replaces_the_table_of_the_class(car: pd.DataFrame) -> Non
     np.testing.assert_allclose(bn.predict(x, car, prob=True, prior=even), expected, rtol=1e-9)
 
 
-def as_dependency_network(x: bn.BNC) -> DN:
+def as_dependency_network(x):
     return DN(x.class_var, x.families, x.levels, x.cpts)
 
 
 @pytest.mark.slow
-def test_incomplete_rows_by_enumeration(car: pd.DataFrame) -> None:
+def test_incomplete_rows_by_enumeration(car):
     """The graph has cycles: P(class) times the tables of the features is summed over what is missing."""
     x = bn.lp(bn.chisq_dn("class", car, alpha=0.9), car, smooth=1)
     assert bn.markov_blanket(x, "doors") == ("lug_boot", "class")
@@ -295,7 +292,7 @@ def test_incomplete_rows_by_enumeration(car: pd.DataFrame) -> None:
 
 @examples(20)
 @given(st.data())
-def test_without_cycles_it_is_a_network(data: st.DataObject) -> None:
+def test_without_cycles_it_is_a_network(data):
     table = data.draw(frames(min_rows=5, max_features=5))
     x = bn.lp(data.draw(networks(table)), table, smooth=data.draw(st.sampled_from([0.5, 1])))
     y, rows = as_dependency_network(x), with_holes(table.astype(object), 0.5, 1)
@@ -303,14 +300,14 @@ def test_without_cycles_it_is_a_network(data: st.DataObject) -> None:
     pd.testing.assert_frame_equal(bn.impute(y, rows), bn.impute(x, rows))
 
 
-def near(share: pd.Series, expected: pd.Series, draws: int) -> None:
+def near(share, expected, draws):
     """Differ by at most 5 standard errors."""
     errors = np.sqrt(expected * (1 - expected) / draws)
     assert (np.abs(share - expected) <= 5 * errors + 1e-9).all()
 
 
 @pytest.mark.slow
-def test_draws_without_cycles_are_those_of_a_network(car: pd.DataFrame) -> None:
+def test_draws_without_cycles_are_those_of_a_network(car):
     """Evidence on a child changes the distribution of its parents; parents follow in column order."""
     parents = {"buying": ["maint", "safety"], "maint": ["safety"], "persons": ["safety"]}
     x = bn.lp(bn.anb("class", parents, car), car, smooth=1)
@@ -335,7 +332,7 @@ def test_draws_without_cycles_are_those_of_a_network(car: pd.DataFrame) -> None:
     assert bn.sample(y, 9, rng=3).equals(bn.sample(y, 9, rng=3))
 
 
-def test_arcs_in_both_directions_count_once_in_draws() -> None:
+def test_arcs_in_both_directions_count_once_in_draws():
     """P(x | y, class) and P(y | x, class) from the same counts: the sampler returns these counts."""
     cells = {("a", "u"): 6, ("a", "v"): 2, ("b", "u"): 1, ("b", "v"): 11}
     rows = [(x, y, c) for (x, y), n in cells.items() for c in "pq" for _ in range(n)]
@@ -345,6 +342,6 @@ def test_arcs_in_both_directions_count_once_in_draws() -> None:
     near(found, pd.Series(cells) / 20, 20_000)
 
 
-def test_features_are_selected_by_several_processes_alike(car: pd.DataFrame) -> None:
+def test_features_are_selected_by_several_processes_alike(car):
     found = [bn.chisq_dn("class", car, alpha=0.9, n_jobs=n_jobs) for n_jobs in (None, 2)]
     assert found[0].families == found[1].families

@@ -1,13 +1,10 @@
 """Numbers to intervals: where is cut, what becomes of the data, and what is refused."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from decimal import Decimal
 from itertools import pairwise
 from math import log2
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +18,7 @@ from bnclassify.models import Discretizer
 INF = float("inf")
 
 
-def cuts(x: Any, y: Any = None, **options: Any) -> tuple[float, ...]:
+def cuts(x, y=None, **options):
     """Return the cut points of one column, which is named, by the class if there is one."""
     frame = pd.DataFrame({"x": x} if y is None else {"x": x, "y": list(y)})
     target = None if y is None else "y"
@@ -32,12 +29,12 @@ def cuts(x: Any, y: Any = None, **options: Any) -> tuple[float, ...]:
 # -- MDLP ----------------------------------------------------------------------------------------
 
 
-def entropy(classes: list[Any]) -> float:
+def entropy(classes):
     shares = [classes.count(c) / len(classes) for c in set(classes)]
     return -sum(p * log2(p) for p in shares)
 
 
-def mdlp(rows: list[tuple[float, Any]]) -> list[float]:
+def mdlp(rows):
     """Fayyad and Irani's method, word for word: try every cut, keep the best, go on in both parts."""
     values = sorted({x for x, _ in rows})
     classes = [y for _, y in rows]
@@ -94,14 +91,14 @@ def mdlp(rows: list[tuple[float, Any]]) -> list[float]:
         ([1, 2, np.nan, np.nan], [None, None, "a", "b"], ()),
     ],
 )
-def test_mdlp_by_hand(x: Any, y: Any, expected: tuple[float, ...]) -> None:
+def test_mdlp_by_hand(x, y, expected):
     assert cuts(x, y) == expected
     rows = [(a, b) for a, b in zip(x, y, strict=True) if not (pd.isna(a) or pd.isna(b))]
     assert not rows or tuple(mdlp(rows)) == expected
 
 
 @st.composite
-def labelled(draw: st.DrawFn) -> tuple[list[int], list[int]]:
+def labelled(draw):
     """Whole numbers whose class mostly goes by their size, in random order."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     rows = draw(st.integers(1, 40))
@@ -113,15 +110,13 @@ def labelled(draw: st.DrawFn) -> tuple[list[int], list[int]]:
 
 
 @given(labelled())
-def test_mdlp_is_the_method_word_for_word(data: tuple[list[int], list[int]]) -> None:
+def test_mdlp_is_the_method_word_for_word(data):
     assert list(cuts(*data)) == mdlp(list(zip(*data, strict=True)))
 
 
 @pytest.mark.slow
 @given(labelled(), st.integers(-40, 40), st.integers(-1000, 1000), st.randoms())
-def test_mdlp_follows_scale_and_shift_and_not_the_order_of_rows(
-    data: tuple[list[int], list[int]], power: int, shift: int, random: Any
-) -> None:
+def test_mdlp_follows_scale_and_shift_and_not_the_order_of_rows(data, power, shift, random):
     x, y = data
     found = cuts(x, y)
     np.testing.assert_allclose(cuts(np.array(x) * 2.0**power, y), np.array(found) * 2.0**power, rtol=1e-14)
@@ -137,20 +132,20 @@ def test_mdlp_follows_scale_and_shift_and_not_the_order_of_rows(
 
 
 @given(labelled())
-def test_what_pays_for_some_rows_pays_for_twice_as_many(data: tuple[list[int], list[int]]) -> None:
+def test_what_pays_for_some_rows_pays_for_twice_as_many(data):
     x, y = data
     assert set(cuts(x, y)) <= set(cuts(x * 2, y * 2))
 
 
 @pytest.mark.filterwarnings("ignore:.*the class has")
-def test_many_cuts_and_many_classes() -> None:
+def test_many_cuts_and_many_classes():
     rows = np.arange(6000)
     assert cuts(rows, rows // 30 % 2) == tuple(np.arange(29.5, 5999, 30))
     x = np.repeat(np.arange(300), 3)
     assert cuts(x, x) == tuple(np.arange(299) + 0.5)
 
 
-def test_a_number_as_class_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_number_as_class_is_told(monkeypatch):
     data = pd.DataFrame({"x": np.arange(300) / 2, "y": np.arange(300)})
     with pytest.warns(UserWarning, match="'y': the class has 300 numbers as labels"):
         bn.discretize(data, class_var="y")
@@ -164,14 +159,14 @@ def test_a_number_as_class_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         bn.discretize(few.assign(y=["more", *few["y"][1:]]), class_var="y")
 
 
-def test_classes_that_do_not_occur_cost_nothing() -> None:
+def test_classes_that_do_not_occur_cost_nothing():
     x, y = [1, 2, 3, 4] * 10, ["u", "u", "v", "v"] * 10
     many = pd.Categorical(y, categories=["a", "u", *map(str, range(1000)), "v"])
     frame = pd.DataFrame({"x": x, "y": many})
     assert bn.discretize(frame, class_var="y", columns=["x"])[1].cuts == {"x": (2.5,)}
 
 
-def test_columns_without_a_cut_are_told() -> None:
+def test_columns_without_a_cut_are_told():
     data = pd.DataFrame(
         {
             "a": [1, 2.5, 3] * 4,
@@ -194,14 +189,14 @@ def test_columns_without_a_cut_are_told() -> None:
 
 
 @given(labelled(), st.integers(2, 8))
-def test_mixed_is_mdlp_where_that_makes_four_cuts(data: tuple[list[int], list[int]], bins: int) -> None:
+def test_mixed_is_mdlp_where_that_makes_four_cuts(data, bins):
     x, y = data
     by_class = cuts(x, y)
     expected = by_class if len(by_class) >= 4 else cuts(x, y, method="quantile", bins=bins)
     assert cuts(x, y, method="mixed", bins=bins) == expected
 
 
-def test_mixed_by_hand() -> None:
+def test_mixed_by_hand():
     # 30 rows a class in turn: each border of six such blocks pays for itself, and so do those of five
     x = np.arange(180)
     assert cuts(x, x // 30 % 2, method="mixed") == (29.5, 59.5, 89.5, 119.5, 149.5)
@@ -232,7 +227,7 @@ def test_mixed_by_hand() -> None:
         ([4.5] * 30, (4.5,)),
     ],
 )
-def test_numbers_of_few_values_stay_categories(method: str, x: Any, labels: tuple[Any, ...]) -> None:
+def test_numbers_of_few_values_stay_categories(method, x, labels):
     data = pd.DataFrame({"x": x, "size": np.arange(30) / 7, "y": ["u"] * 15 + ["v"] * 15})
     frame, discretizer = bn.discretize(data, class_var="y", method=method)
     assert discretizer.kept == {"x": labels}
@@ -249,14 +244,14 @@ def test_numbers_of_few_values_stay_categories(method: str, x: Any, labels: tupl
 
 
 @pytest.mark.parametrize("x", [[*range(11)] * 3, [i / 2 for i in range(3)] * 11, [1, 2, 2.5] * 11])
-def test_others_are_cut(x: list[float]) -> None:
+def test_others_are_cut(x):
     data = pd.DataFrame({"x": x, "y": ["u", "v", "w"] * 11})
     _, discretizer = bn.discretize(data, class_var="y", method="quantile")
     assert list(discretizer.cuts) == ["x"]
     assert discretizer.kept == {}
 
 
-def test_few_numbers_that_are_named_are_cut_and_the_others_pass() -> None:
+def test_few_numbers_that_are_named_are_cut_and_the_others_pass():
     data = pd.DataFrame({"flag": [0, 1] * 10, "grade": [1.0, 2, 3, 4] * 5, "y": ["u", "v"] * 10})
     frame, discretizer = bn.discretize(data, class_var="y", columns=["flag"])
     assert discretizer.cuts == {"flag": (0.5,)}
@@ -264,7 +259,7 @@ def test_few_numbers_that_are_named_are_cut_and_the_others_pass() -> None:
     assert frame["grade"].dtype == float
 
 
-def test_new_numbers_follow_those_that_are_known() -> None:
+def test_new_numbers_follow_those_that_are_known():
     data = pd.DataFrame({"x": [0, 1] * 10, "half": [0.5, 1.5] * 10, "y": ["u", "v"] * 10})
     frame, discretizer = bn.discretize(data, class_var="y")
     new = discretizer(pd.DataFrame({"x": [1.0, 7.0, None], "half": [9, 0.5, 1.5]}))
@@ -283,7 +278,7 @@ def test_new_numbers_follow_those_that_are_known() -> None:
     assert discretizer(pd.DataFrame({"half": [None]}))["half"].cat.categories.tolist() == [0.5, 1.5]
 
 
-def test_flags_keep_what_they_tell_of_the_class() -> None:
+def test_flags_keep_what_they_tell_of_the_class():
     """Numbers that depend on the class but get no cut point by MDLP are kept."""
     rng = np.random.default_rng(5)
     flags = rng.integers(0, 2, (150, 5))
@@ -303,7 +298,7 @@ def test_flags_keep_what_they_tell_of_the_class() -> None:
     st.lists(st.integers(-(2**23), 2**23).map(lambda i: i / 8), min_size=2, max_size=50, unique=True),
     st.integers(2, 8),
 )
-def test_methods_without_a_class_agree_with_numpy(x: list[float], bins: int) -> None:
+def test_methods_without_a_class_agree_with_numpy(x, bins):
     values = pd.Series(x)
     frame, discretizer = bn.discretize(values.to_frame("x"), method="quantile", bins=bins, columns=["x"])
     # Above the least value that i of the bins' shares of the rows do not exceed, but the largest value
@@ -350,7 +345,7 @@ def test_methods_without_a_class_agree_with_numpy(x: list[float], bins: int) -> 
         ([1.0, np.nextafter(1, 2)], {"method": "width", "bins": 9}, (1,)),
     ],
 )
-def test_methods_without_a_class_by_hand(x: Any, options: dict[str, Any], expected: Any) -> None:
+def test_methods_without_a_class_by_hand(x, options, expected):
     found = cuts(x, **options)
     if expected is None:
         assert 1 <= found[0] < found[-1] < 3
@@ -360,14 +355,14 @@ def test_methods_without_a_class_by_hand(x: Any, options: dict[str, Any], expect
 
 
 @pytest.mark.parametrize("weight", [0.1, 0.7, 1e-9])
-def test_sums_of_equal_weights_are_rounded_as_numbers_of_rows(weight: float) -> None:
+def test_sums_of_equal_weights_are_rounded_as_numbers_of_rows(weight):
     """The first four of five weights of .1 add up to .4, but the first eight of ten to less than .8."""
     for bins in range(2, 10):
         weighted = cuts(range(10), method="quantile", bins=bins, weights=[weight] * 10)
         assert weighted == cuts(range(10), method="quantile", bins=bins)
 
 
-def test_the_means_of_intervals_are_those_of_the_training_values() -> None:
+def test_the_means_of_intervals_are_those_of_the_training_values():
     _, discretizer = bn.discretize(
         pd.DataFrame({"x": [1, 2, 3.5, 5]}), method="quantile", bins=2, columns=["x"]
     )
@@ -380,7 +375,7 @@ def test_the_means_of_intervals_are_those_of_the_training_values() -> None:
 
 
 @pytest.mark.parametrize("digits", [2, 3, 10, 17])
-def test_rounding_of_new_data_changes_no_probability(digits: int) -> None:
+def test_rounding_of_new_data_changes_no_probability(digits):
     """Also of two fractions, which are labels, and of cut points by width, one of which is a value."""
     rng = np.random.default_rng(6)
     ill = rng.random(600) < 0.4
@@ -409,7 +404,7 @@ def test_rounding_of_new_data_changes_no_probability(digits: int) -> None:
         bn.predict(model, data.assign(flag=0.1001))
 
 
-def test_neighboring_floats_are_told_apart() -> None:
+def test_neighboring_floats_are_told_apart():
     for a in (1.0, 0.0, -5e-324, 1e308, 2.0**60):
         b = float(np.nextafter(a, INF))
         frame, _ = bn.discretize(pd.DataFrame({"x": [a, b], "y": ["p", "q"]}), class_var="y", columns=["x"])
@@ -421,7 +416,7 @@ def test_neighboring_floats_are_told_apart() -> None:
 # -- The data that comes back --------------------------------------------------------------------
 
 
-def sample() -> pd.DataFrame:
+def sample():
     """Columns of all kinds, with index labels that occur twice."""
     return pd.DataFrame(
         {
@@ -440,7 +435,7 @@ def sample() -> pd.DataFrame:
     )
 
 
-def test_the_frame_keeps_its_shape_and_what_is_not_cut() -> None:
+def test_the_frame_keeps_its_shape_and_what_is_not_cut():
     data = sample()
     before = data.copy()
     frame, discretizer = bn.discretize(data, class_var="class")
@@ -462,7 +457,7 @@ def test_the_frame_keeps_its_shape_and_what_is_not_cut() -> None:
     pd.testing.assert_frame_equal(data, before)
 
 
-def test_only_the_columns_named_are_cut() -> None:
+def test_only_the_columns_named_are_cut():
     _, discretizer = bn.discretize(sample(), class_var="class", columns=["nullable", 3])
     assert discretizer.columns == (3, "nullable")
     frame, discretizer = bn.discretize(sample(), class_var="class", columns=[])
@@ -472,7 +467,7 @@ def test_only_the_columns_named_are_cut() -> None:
     assert "class" in discretizer.cuts
 
 
-def test_a_column_without_a_cut_stays_as_one_level() -> None:
+def test_a_column_without_a_cut_stays_as_one_level():
     data = pd.DataFrame({"x": [1.0, 2.5, None, 1, 2], "none": [np.nan] * 5, "y": list("ababa")})
     frame, discretizer = bn.discretize(data, class_var="y")
     assert frame["x"].cat.categories.tolist() == frame["none"].cat.categories.tolist() == ["(-inf, inf)"]
@@ -482,7 +477,7 @@ def test_a_column_without_a_cut_stays_as_one_level() -> None:
     assert bn.values(model)["none"] == ("(-inf, inf)",)
 
 
-def test_intervals_are_closed_on_the_right_and_open_at_the_ends() -> None:
+def test_intervals_are_closed_on_the_right_and_open_at_the_ends():
     _, discretizer = bn.discretize(pd.DataFrame({"x": range(0, 24, 2)}), method="width", bins=2)
     new = discretizer(pd.DataFrame({"x": [11, 11.5, -1e300, -9, 1e300, np.nan]}))
     assert new["x"].tolist()[:5] == ["(-inf, 11]", "(11, inf)", "(-inf, 11]", "(-inf, 11]", "(11, inf)"]
@@ -490,7 +485,7 @@ def test_intervals_are_closed_on_the_right_and_open_at_the_ends() -> None:
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), min_size=1), st.integers(2, 9))
-def test_labels_are_distinct_and_tell_where_values_lie(x: list[float], bins: int) -> None:
+def test_labels_are_distinct_and_tell_where_values_lie(x, bins):
     for method in ("mdlp", "quantile", "width"):
         data = pd.DataFrame({"x": x, "y": [f"{value:.0e}"[0] for value in x]})
         frame, discretizer = bn.discretize(data, class_var="y", method=method, bins=bins, columns=["x"])
@@ -504,7 +499,7 @@ def test_labels_are_distinct_and_tell_where_values_lie(x: list[float], bins: int
             assert min(x) <= point < max(x)
 
 
-def test_labels_are_short() -> None:
+def test_labels_are_short():
     for data, options, labels in (
         ({"x": [-0.0, 1, 1, 1]}, {"method": "quantile", "bins": 2}, ["(-inf, 0.5]", "(0.5, inf)"]),
         ({"x": [0.1, 0.2], "y": ["a", "b"]}, {"class_var": "y"}, ["(-inf, 0.15]", "(0.15, inf)"]),
@@ -514,7 +509,7 @@ def test_labels_are_short() -> None:
         assert frame["x"].cat.categories.tolist() == labels
 
 
-def test_new_data_are_cut_alike() -> None:
+def test_new_data_are_cut_alike():
     frame, discretizer = bn.discretize(sample(), class_var="class")
     same = discretizer(sample())
     pd.testing.assert_frame_equal(frame, same)
@@ -530,9 +525,9 @@ def test_new_data_are_cut_alike() -> None:
     assert bn.predict(model, cut).tolist() == [1]
 
 
-def test_cut_points_become_an_array_once_and_not_for_each_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cut_points_become_an_array_once_and_not_for_each_row(monkeypatch):
     _, discretizer = bn.discretize(pd.DataFrame({"x": np.arange(50.0)}), method="width", bins=40)
-    searched: list[Any] = []
+    searched = []
     search = np.searchsorted
     monkeypatch.setattr(np, "searchsorted", lambda a, *v, **o: searched.append(a) or search(a, *v, **o))
     assert discretizer({"x": 0.5})["x"].cat.codes.item() == 0
@@ -542,14 +537,14 @@ def test_cut_points_become_an_array_once_and_not_for_each_row(monkeypatch: pytes
     assert first is second
 
 
-def test_a_discretizer_is_a_value() -> None:
+def test_a_discretizer_is_a_value():
     _, discretizer = bn.discretize(sample(), class_var="class")
     again = pickle.loads(pickle.dumps(discretizer))
     assert again == discretizer
     assert hash(again) == hash(discretizer)
     pd.testing.assert_frame_equal(again(sample()), discretizer(sample()))
     with pytest.raises(AttributeError, match="cannot assign"):
-        discretizer.points = ()  # type: ignore[misc]
+        discretizer.points = ()
     discretizer.cuts.clear()
     assert len(discretizer.cuts) == 5
     assert discretizer.labels == ((), (), (1, 2, 10, 11, 12), (), (), ())
@@ -612,7 +607,7 @@ def test_a_discretizer_is_a_value() -> None:
         (lambda d: pd.concat([d.iloc[0]] * 2), ValueError, "newdata must have one value per column"),
     ],
 )
-def test_new_data_that_do_not_fit(change: Any, error: type[Exception], message: str) -> None:
+def test_new_data_that_do_not_fit(change, error, message):
     data = pd.DataFrame({"x": [1.5, 2.5], "y": ["a", "b"]})
     _, discretizer = bn.discretize(data, class_var="y", columns=["x"])
     with pytest.raises(error, match=message):
@@ -620,7 +615,7 @@ def test_new_data_that_do_not_fit(change: Any, error: type[Exception], message: 
 
 
 @pytest.mark.parametrize("method", ["mdlp", "quantile"])
-def test_one_row_is_a_frame_of_one_row(method: str) -> None:
+def test_one_row_is_a_frame_of_one_row(method):
     data = (
         sample()
         .drop(columns="mixed")
@@ -642,7 +637,7 @@ def test_one_row_is_a_frame_of_one_row(method: str) -> None:
         discretizer(row.drop("nullable"))
 
 
-def test_the_refusal_of_numbers_shows_the_way_here() -> None:
+def test_the_refusal_of_numbers_shows_the_way_here():
     data = pd.DataFrame({"x": [1.5, 2.5, 3.5, 4.5], "y": list("aabb")})
     with pytest.raises(TypeError, match=r"discretize\(dataset, class_var=\.\.\.\)"):
         bn.tan_cl("y", data)
@@ -655,7 +650,7 @@ def test_the_refusal_of_numbers_shows_the_way_here() -> None:
     assert bn.predict(model, discretizer(data)).tolist() == list("aabb")
 
 
-def test_the_greatest_integers_that_are_cut() -> None:
+def test_the_greatest_integers_that_are_cut():
     data = pd.DataFrame({"x": np.arange(2**53 - 10, 2**53), "y": list("aaaaabbbbb")})
     frame, discretizer = bn.discretize(data, class_var="y", columns=["x"])
     assert frame["x"].cat.codes.tolist() == [0] * 5 + [1] * 5
@@ -663,7 +658,7 @@ def test_the_greatest_integers_that_are_cut() -> None:
 
 
 @pytest.mark.parametrize("unseen", ["error", "missing"])
-def test_whole_numbers_that_were_not_cut_are_never_taken_as_missing(unseen: str) -> None:
+def test_whole_numbers_that_were_not_cut_are_never_taken_as_missing(unseen):
     data = pd.DataFrame({"x": [1, 2, 3, 4], "y": list("aabb")})
     frame, discretizer = bn.discretize(data, class_var="y", columns=["x"])
     model = bn.lp(bn.nb("y", frame), frame, smooth=1)
@@ -674,7 +669,7 @@ def test_whole_numbers_that_were_not_cut_are_never_taken_as_missing(unseen: str)
     assert bn.predict(model, discretizer(data), unseen=unseen).tolist() == list("aabb")
 
 
-def test_columns_without_cut_points_are_named_as_dropped() -> None:
+def test_columns_without_cut_points_are_named_as_dropped():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"noise": rng.normal(size=200), "a": list("xxyy") * 50, "class": list("uv") * 100})
     with warnings.catch_warnings():

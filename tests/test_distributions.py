@@ -1,11 +1,8 @@
 """Any question to a joint distribution, against enumeration."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import permutations, product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +20,7 @@ from .zoo import some_car
 KINDS = ["general", "augmented", "aode", "ensemble"]
 
 
-def fitted(kind: str, data: st.DataObject, frame: pd.DataFrame) -> Any:
+def fitted(kind, data, frame):
     structure = {
         "general": lambda: data.draw(graphs(frame)),
         "augmented": lambda: data.draw(networks(frame)),
@@ -33,7 +30,7 @@ def fitted(kind: str, data: st.DataObject, frame: pd.DataFrame) -> Any:
     return bn.lp(structure, frame, smooth=data.draw(st.sampled_from([0.1, 1.0])))
 
 
-def whole_table(x: Any) -> pd.Series:
+def whole_table(x):
     """P of every combination of all variables."""
     names = x.variables
     index = pd.MultiIndex.from_product([bn.values(x)[v] for v in names], names=names)
@@ -48,7 +45,7 @@ def whole_table(x: Any) -> pd.Series:
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
 @examples(25)
-def test_queries_equal_enumeration(kind: str, data: st.DataObject) -> None:
+def test_queries_equal_enumeration(kind, data):
     frame = data.draw(frames(max_rows=15, max_features=3))
     x = fitted(kind, data, frame)
     names = data.draw(st.permutations(x.variables))
@@ -67,7 +64,7 @@ def test_queries_equal_enumeration(kind: str, data: st.DataObject) -> None:
     np.testing.assert_allclose(found, (expected / expected.sum()).reindex(found.index), rtol=1e-9)
 
 
-def test_queries_agree_with_predictions(car: pd.DataFrame) -> None:
+def test_queries_agree_with_predictions(car):
     x = bn.lp(bn.hc("class", car), car, smooth=1)
     row = car.iloc[5, :-1]
     np.testing.assert_allclose(bn.query(x, "class", row), bn.predict(x, car.iloc[[5]], prob=True).iloc[0])
@@ -82,7 +79,7 @@ def test_queries_agree_with_predictions(car: pd.DataFrame) -> None:
     np.testing.assert_allclose(tables, bn.cpt(x, "lug_boot")["good"])
 
 
-def test_queries_of_wide_networks() -> None:
+def test_queries_of_wide_networks():
     """The model marginalizes over more features than an array may have dimensions."""
     rng = np.random.default_rng(0)
     names = [f"x{i}" for i in range(90)]
@@ -101,7 +98,7 @@ def test_queries_of_wide_networks() -> None:
     assert bn.impute(x, frame.head(2).assign(**dict.fromkeys(names, pd.NA))).notna().all(axis=None)
 
 
-def many_levels(cards: list[int], arcs: list[tuple[int, int]]) -> bn.BNC:
+def many_levels(cards, arcs):
     """A network with random tables, whose last variable is the class."""
     rng, names = np.random.default_rng(0), [f"v{i}" for i in range(len(cards))]
     parents = [[a for a, b in arcs if b == i] for i in range(len(cards))]
@@ -113,7 +110,7 @@ def many_levels(cards: list[int], arcs: list[tuple[int, int]]) -> bn.BNC:
     return bn.BNC(names[-1], families, tuple([tuple(map(str, range(card))) for card in cards]), cpts)
 
 
-def test_queries_need_only_what_they_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queries_need_only_what_they_depend_on(monkeypatch):
     """What the variables and the evidence do not descend from sums to 1, the class included."""
     x = many_levels([9, 8, 7, 6, 5], [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)])
     first, second = x.cpts[0], x.cpts[1]
@@ -125,7 +122,7 @@ def test_queries_need_only_what_they_depend_on(monkeypatch: pytest.MonkeyPatch) 
         bn.query(x, "v4")
 
 
-def test_a_variable_takes_the_place_of_the_class() -> None:
+def test_a_variable_takes_the_place_of_the_class():
     """The joint distribution stays, with the class as a feature, and the way back gives the same model."""
     x = many_levels([2, 3, 4, 5], [(0, 1), (0, 3), (1, 3), (3, 2)])
     for v in range(3):
@@ -137,12 +134,12 @@ def test_a_variable_takes_the_place_of_the_class() -> None:
     assert bn.lp(bn.aode("class", some_car()), some_car(), smooth=1).with_class_exchanged(0) is None
 
 
-def test_the_better_of_two_orders_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_better_of_two_orders_is_chosen(monkeypatch):
     """The order with the smallest tables first is not always the best; compared with all orders."""
     arcs = [(3, 0), (4, 0), (4, 1), (5, 1), (5, 2), (5, 3)]
     card = dict(enumerate([7, 7, 7, 11, 5, 9]))
 
-    def largest(order: tuple[int, ...]) -> int:
+    def largest(order):
         near = {u: {v for arc in arcs if u in arc for v in arc} for u in card}
         cells = 1
         for u in order:
@@ -158,7 +155,7 @@ def test_the_better_of_two_orders_is_chosen(monkeypatch: pytest.MonkeyPatch) -> 
     assert cells == largest(tuple(order)) == min(map(largest, permutations(card))) == 495
 
 
-def test_queries_without_an_answer(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_queries_without_an_answer(car, monkeypatch):
     x = bn.lp(bn.nb("class", car), car, smooth=0)
     with pytest.raises(ValueError, match="evidence must have a positive probability; got 0"):
         bn.query(x, "doors", {"safety": "low", "class": "vgood"})
@@ -174,7 +171,7 @@ def test_queries_without_an_answer(car: pd.DataFrame, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_samples_have_the_distribution(kind: str) -> None:
+def test_samples_have_the_distribution(kind):
     x, n = small_model(kind), 200_000
     drawn = bn.sample(x, n, rng=0)
     assert list(drawn) == list(x.variables)
@@ -183,7 +180,7 @@ def test_samples_have_the_distribution(kind: str) -> None:
     check_shares(drawn, bn.query(x, list(x.variables)))
 
 
-def small_model(kind: str) -> Any:
+def small_model(kind):
     """A model of three features and the class whose joint distribution has 48 cells."""
     rng = np.random.default_rng(3)
     labels = [["u", "v"], ["r", "s", "t"], ["x", "y"], ["p", "q"]]
@@ -198,7 +195,7 @@ def small_model(kind: str) -> Any:
     return bn.lp(structure, frame, smooth=1)
 
 
-def check_shares(drawn: pd.DataFrame, expected: pd.Series) -> None:
+def check_shares(drawn, expected):
     """Shares of rows are within five standard errors of their probabilities, and impossible ones absent."""
     shares = drawn.value_counts(normalize=True)
     assert set(shares[shares > 0].index) <= set(expected.index)
@@ -214,7 +211,7 @@ EVIDENCE = [
 ]
 
 
-def given_evidence(x: Any, evidence: dict[str, Any]) -> pd.Series:
+def given_evidence(x, evidence):
     """The joint distribution of all variables given evidence: a label, some labels, or likelihoods."""
     joint = bn.query(x, list(x.variables))
     for name, value in evidence.items():
@@ -226,7 +223,7 @@ def given_evidence(x: Any, evidence: dict[str, Any]) -> pd.Series:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("evidence", EVIDENCE, ids=["feature", "class", "set", "likelihoods"])
-def test_queries_given_evidence_are_conditional(kind: str, evidence: dict[str, Any]) -> None:
+def test_queries_given_evidence_are_conditional(kind, evidence):
     x = small_model(kind)
     others = [name for name in x.variables if evidence.get(name) is None]
     found = bn.query(x, others, evidence)
@@ -237,7 +234,7 @@ def test_queries_given_evidence_are_conditional(kind: str, evidence: dict[str, A
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("evidence", EVIDENCE, ids=["feature", "class", "set", "likelihoods"])
-def test_samples_given_evidence_have_its_distribution(kind: str, evidence: dict[str, Any]) -> None:
+def test_samples_given_evidence_have_its_distribution(kind, evidence):
     x = small_model(kind)
     expected = given_evidence(x, evidence)
     drawn = bn.sample(x, 100_000, evidence=evidence, rng=0)
@@ -246,7 +243,7 @@ def test_samples_given_evidence_have_its_distribution(kind: str, evidence: dict[
     assert drawn.head(5).equals(bn.sample(x, 100_000, evidence=pd.Series(evidence), rng=0).head(5))
 
 
-def test_evidence_on_numbers_and_odd_evidence(car: pd.DataFrame) -> None:
+def test_evidence_on_numbers_and_odd_evidence(car):
     pima = bn.load_pima()
     for settings in ({"discretize": "mdlp"}, {"numbers": "gaussian"}):
         x = bn.bnc("tan_cl", "diabetes", pima, smooth=1, **settings)
@@ -260,7 +257,7 @@ def test_evidence_on_numbers_and_odd_evidence(car: pd.DataFrame) -> None:
     assert bn.sample(y, 0, evidence={"class": "acc"}).shape == (0, 7)
 
 
-def test_completions_have_a_limit_and_a_name(car: pd.DataFrame) -> None:
+def test_completions_have_a_limit_and_a_name(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     rows = car.assign(doors=None)
     with pytest.raises(ValueError, match=r"draws must be a whole number from 1 to 22,192; got 1000000"):
@@ -274,7 +271,7 @@ def test_completions_have_a_limit_and_a_name(car: pd.DataFrame) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_completions_are_drawn_from_the_posterior_of_each_row(kind: str) -> None:
+def test_completions_are_drawn_from_the_posterior_of_each_row(kind):
     x, n = small_model(kind), 100
     rows = pd.DataFrame(
         {"a": ["u", None, None], "b": [None, "s", None], "d": [None, None, "y"], "class": ["p", None, None]},
@@ -302,7 +299,7 @@ def test_completions_are_drawn_from_the_posterior_of_each_row(kind: str) -> None
             check_shares(without.xs(label, level=1)[list(expected.index.names)], expected)
 
 
-def test_draws_of_numbers_categories_and_bad_draws(voting: pd.DataFrame) -> None:
+def test_draws_of_numbers_categories_and_bad_draws(voting):
     pima = bn.load_pima()
     for settings in ({"discretize": "mdlp"}, {"numbers": "gaussian"}):
         x = bn.bnc("nb", "diabetes", pima, smooth=1, **settings)
@@ -322,7 +319,7 @@ def test_draws_of_numbers_categories_and_bad_draws(voting: pd.DataFrame) -> None
     assert bn.impute(y, voting.iloc[:0], draws=2).empty
 
 
-def test_samples_of_no_rows_and_refusals(car: pd.DataFrame) -> None:
+def test_samples_of_no_rows_and_refusals(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     assert bn.sample(x, 0).shape == (0, 7)
     zero = bn.lp(bn.nb("class", car), car, smooth=0)
@@ -330,14 +327,14 @@ def test_samples_of_no_rows_and_refusals(car: pd.DataFrame) -> None:
     assert np.isfinite(bn.loglik(zero, drawn))
 
 
-def likeliest(x: Any, row: pd.Series) -> float:
+def likeliest(x, row):
     """The probability of the best way to fill in a row."""
     missing = [v for v in x.variables if pd.isna(row[v])]
     choices = product(*(bn.values(x)[v] for v in missing))
     return max(probability(x, row, dict(zip(missing, filled, strict=True))) for filled in choices)
 
 
-def probability(x: Any, row: pd.Series, filled: dict[Any, Any]) -> float:
+def probability(x, row, filled):
     whole = pd.Series({v: filled.get(v, row[v]) for v in x.variables}, dtype=object)
     members = bn.members(x)
     weights = np.asarray(getattr(x, "weights", None) or np.ones(len(members)), dtype=float)
@@ -349,7 +346,7 @@ def probability(x: Any, row: pd.Series, filled: dict[Any, Any]) -> float:
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
 @examples(25)
-def test_what_is_filled_in_is_likeliest(kind: str, data: st.DataObject) -> None:
+def test_what_is_filled_in_is_likeliest(kind, data):
     frame = data.draw(frames(max_rows=12, max_features=4))
     x = fitted(kind, data, frame)
     rng = np.random.default_rng(data.draw(st.integers(0, 999)))
@@ -362,7 +359,7 @@ def test_what_is_filled_in_is_likeliest(kind: str, data: st.DataObject) -> None:
         assert found == pytest.approx(likeliest(x, holes.iloc[i]), rel=1e-9)
 
 
-def test_both_ways_to_fill_in_agree(voting: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_ways_to_fill_in_agree(voting, monkeypatch):
     x = bn.lp(bn.ban("Class", voting.dropna()), voting, smooth=1)
     few = voting[voting.isna().sum(axis=1).between(1, 4)].head(40)
     expected = bn.impute(x, few)
@@ -377,7 +374,7 @@ def test_both_ways_to_fill_in_agree(voting: pd.DataFrame, monkeypatch: pytest.Mo
         bn.impute(alone, few)
 
 
-def test_ties_of_completed_rows_are_not_broken_by_rounding_errors() -> None:
+def test_ties_of_completed_rows_are_not_broken_by_rounding_errors():
     """The products .1 · .3 · .15 in two orders differ by a rounding error; the first value is chosen."""
     tables = [[0.5, 0.5], [[0.1, 0.15], [0.9, 0.85]], [[0.3, 0.3], [0.7, 0.7]], [[0.15, 0.1], [0.85, 0.9]]]
     levels = (("p", "q"), ("yes", "no"), ("yes", "no"), ("yes", "no"), ("only",))
@@ -390,7 +387,7 @@ def test_ties_of_completed_rows_are_not_broken_by_rounding_errors() -> None:
         assert bn.impute(model, row)["a"].tolist() == ["p"]
 
 
-def test_columns_keep_their_type_and_others_stay() -> None:
+def test_columns_keep_their_type_and_others_stay():
     frame = pd.DataFrame(
         {
             "n": pd.array([1, 2, None, 1, 2, 1], dtype="Int64"),
@@ -419,14 +416,14 @@ def test_columns_keep_their_type_and_others_stay() -> None:
         bn.impute(x, frame.loc["u"])
 
 
-def _measured(n: int = 400) -> pd.DataFrame:
+def _measured(n=400):
     rng = np.random.default_rng(0)
     length = rng.normal(10, 2, n)
     labels = np.where(length + rng.normal(0, 1, n) > 10, "long", "short")
     return pd.DataFrame({"length": length, "colour": rng.choice(["red", "blue"], n), "y": labels})
 
 
-def test_models_that_discretize_take_and_give_numbers() -> None:
+def test_models_that_discretize_take_and_give_numbers():
     frame = _measured()
     x = bn.bnc("nb", "y", frame, smooth=1, discretize="quantile", bins=4)
     labels = bn.values(x)["length"]
@@ -459,7 +456,7 @@ def test_models_that_discretize_take_and_give_numbers() -> None:
     assert filled.loc[[1, 2, 4, 5], "length"].equals(gaps.loc[[1, 2, 4, 5], "length"])
 
 
-def test_means_of_intervals_are_weighted() -> None:
+def test_means_of_intervals_are_weighted():
     frame = _measured(40)
     weights = np.arange(40) % 3
     repeated = frame.loc[frame.index.repeat(weights)]
@@ -469,7 +466,7 @@ def test_means_of_intervals_are_weighted() -> None:
     np.testing.assert_allclose(one.means[0], other.means[0])
 
 
-def test_a_member_is_drawn_by_its_weight_and_its_evidence() -> None:
+def test_a_member_is_drawn_by_its_weight_and_its_evidence():
     """P(b | a = u) is the mean over members by weight times P(a = u | member)."""
     frame = pd.DataFrame({"a": list("uuvv"), "b": list("stst"), "c": list("yyyy")})
     weights = ([1, 1, 1, 1], [6, 2, 1, 1])

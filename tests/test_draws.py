@@ -1,9 +1,5 @@
 """Intervals of posteriors by draws of the effects of a sum."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,11 +11,11 @@ from bnclassify.models import EffectTable
 from bnclassify.prediction import bounds_of_draws
 
 
-def log_odds(p: np.ndarray) -> np.ndarray:
+def log_odds(p):
     return np.log(p) - np.log1p(-p)
 
 
-def test_bounds_are_those_of_the_formula() -> None:
+def test_bounds_are_those_of_the_formula():
     rng = np.random.default_rng(0)
     draws, estimate = rng.beta(3, 5, (12, 4, 2)), rng.beta(3, 5, (4, 2))
     low, high = bounds_of_draws(estimate, draws, 0.8)
@@ -32,7 +28,7 @@ def test_bounds_are_those_of_the_formula() -> None:
             assert log_odds(high[row, label]) == pytest.approx(center + width)
 
 
-def test_bounds_of_equal_and_of_extreme_draws() -> None:
+def test_bounds_of_equal_and_of_extreme_draws():
     estimate = np.array([[0.0, 1.0, 0.25, 1e-200]])
     bounds = bounds_of_draws(estimate, np.stack([estimate] * 5), 0.9)
     np.testing.assert_allclose(bounds, np.stack([estimate] * 2), rtol=1e-9, atol=1e-300)
@@ -44,11 +40,11 @@ def test_bounds_of_equal_and_of_extreme_draws() -> None:
 
 
 @pytest.fixture(scope="module")
-def votes() -> pd.DataFrame:
+def votes():
     return bn.load_voting()[["crime", "immigration", "physician_fee_freeze", "Class"]]
 
 
-def test_sums_with_draws_give_intervals(votes: pd.DataFrame, tmp_path: Path) -> None:
+def test_sums_with_draws_give_intervals(votes, tmp_path):
     x = bn.bnc(class_var="Class", dataset=votes)
     with pytest.raises(ValueError, match="interval must be None"):
         bn.predict(x, votes, prob=True, interval=0.9)
@@ -72,7 +68,7 @@ def test_sums_with_draws_give_intervals(votes: pd.DataFrame, tmp_path: Path) -> 
 
 
 @pytest.mark.filterwarnings("ignore:The log-loss rises")
-def test_tables_and_cards_keep_the_draws(tmp_path: Path) -> None:
+def test_tables_and_cards_keep_the_draws(tmp_path):
     pima = bn.load_pima()[["glucose", "pressure", "age", "diabetes"]]
     x = bn.bnc(class_var="diabetes", dataset=pima, pairs=0, interval=True, draws=6)
     assert all(isinstance(draw, EffectTable) for draw in x.learned["draws"])
@@ -98,7 +94,7 @@ def test_tables_and_cards_keep_the_draws(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_intervals_of_a_sum_cover_the_truth() -> None:
+def test_intervals_of_a_sum_cover_the_truth():
     """Of 90 % intervals, about 90 % contain the probability with which the class was drawn."""
     covered = []
     for seed in range(8):
@@ -112,7 +108,7 @@ def test_intervals_of_a_sum_cover_the_truth() -> None:
     assert 0.85 <= np.mean(covered) <= 0.97
 
 
-def test_rounds_have_seeds_of_their_own(votes: pd.DataFrame) -> None:
+def test_rounds_have_seeds_of_their_own(votes):
     x = bn.bnc("nb", "Class", votes, smooth=1)
     plans = [plan_rounds({0: x}, votes, k=3, repeats=2, groups=None, rng=seed) for seed in (0, 0, 1)]
     seeds = [[round_.seed for round_ in plan.rounds] for plan in plans]

@@ -1,9 +1,5 @@
 """After deployment: how far new rows differ from training, and results by group."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +8,7 @@ import bnclassify as bn
 from bnclassify.judge.drift import points_at_tenths
 
 
-def test_the_index_is_that_of_the_formula() -> None:
+def test_the_index_is_that_of_the_formula():
     """Shares of .5, .3, .2 then and .2, .3, .5 now, by hand."""
     before = pd.DataFrame({"a": ["p"] * 500 + ["q"] * 300 + ["r"] * 200, "y": ["u", "v"] * 500})
     before.loc[:300, "y"] = "u"
@@ -28,7 +24,7 @@ def test_the_index_is_that_of_the_formula() -> None:
     assert bn.drift(x, after, before)["log_odds"]["a"] == pytest.approx(change, abs=1e-3)
 
 
-def test_nothing_has_changed_in_the_training_data(pima: pd.DataFrame, single: Any) -> None:
+def test_nothing_has_changed_in_the_training_data(pima, single):
     for x in (single, bn.scorecard(single), bn.bnc("nb", "diabetes", pima, smooth=1, numbers="gaussian")):
         table = bn.drift(x, pima, pima)
         assert table["psi"].abs().max() < 1e-12
@@ -41,7 +37,7 @@ def test_nothing_has_changed_in_the_training_data(pima: pd.DataFrame, single: An
     assert np.isnan(own["psi"]["(score)"])
 
 
-def test_missing_and_unseen_values(car: pd.DataFrame) -> None:
+def test_missing_and_unseen_values(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     new = car.sample(500, random_state=0).astype(object).reset_index(drop=True)
     new.loc[:99, "safety"] = "super"
@@ -56,7 +52,7 @@ def test_missing_and_unseen_values(car: pd.DataFrame) -> None:
     ]
 
 
-def test_a_shift_of_one_number(pima: pd.DataFrame, single: Any) -> None:
+def test_a_shift_of_one_number(pima, single):
     sicker = pima.assign(glucose=pima["glucose"] + 30)
     table = bn.drift(single, sicker, pima)
     assert table.index[0] == "glucose"
@@ -68,7 +64,7 @@ def test_a_shift_of_one_number(pima: pd.DataFrame, single: Any) -> None:
     assert table["log_odds"]["(score)"] == pytest.approx(table["log_odds"].iloc[:-1].sum())
 
 
-def test_results_by_group(pima: pd.DataFrame) -> None:
+def test_results_by_group(pima):
     x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
     frame = pima.assign(old=np.where(pima["age"] > 40, "old", "young"))
     table = bn.summary(x, frame, by="old", k=0)
@@ -93,12 +89,12 @@ def test_results_by_group(pima: pd.DataFrame) -> None:
     assert gaps.index.tolist() == ["f", "(missing)", "(all)"]
 
 
-def features_with_missing(pima: pd.DataFrame) -> pd.DataFrame:
+def features_with_missing(pima):
     glucose = pima["glucose"].astype(float).mask(np.arange(len(pima)) % 5 == 0)
     return pima.assign(glucose=glucose)
 
 
-def test_a_model_without_data_gives_the_shares_of_its_training_data(pima: pd.DataFrame) -> None:
+def test_a_model_without_data_gives_the_shares_of_its_training_data(pima):
     """Missing values are a level of networks; shares in sums have pseudo-counts, which are no rows."""
     train = features_with_missing(pima)
     new = train.sample(300, random_state=1)
@@ -115,7 +111,7 @@ def test_a_model_without_data_gives_the_shares_of_its_training_data(pima: pd.Dat
     np.testing.assert_allclose(own["log_odds"], full["log_odds"].reindex(own.index), atol=1e-9)
 
 
-def test_tenths_of_a_number_have_equal_weights() -> None:
+def test_tenths_of_a_number_have_equal_weights():
     """A tenth of the rows has each of ten values, which are the intervals; all new rows have the first."""
     frame = pd.DataFrame({"a": np.tile(np.arange(10) / 4, 20), "y": ["p"] * 100 + ["q"] * 100})
     x = bn.bnc("nb", "y", frame, smooth=1, numbers={"a": "gaussian"})
@@ -124,7 +120,7 @@ def test_tenths_of_a_number_have_equal_weights() -> None:
     assert found == pytest.approx(((q - p) * np.log(q / p)).sum())
 
 
-def test_points_at_tenths_by_hand() -> None:
+def test_points_at_tenths_by_hand():
     inexact = points_at_tenths(np.arange(20.0), np.full(20, 0.1))  # 0.1 + 0.1 + 0.1 is above 0.3
     assert inexact.tolist() == [i + 0.5 for i in range(1, 19, 2)]
     # 0 has more than a tenth of the rows, and the other 27 rows are divided into nine parts
@@ -135,7 +131,7 @@ def test_points_at_tenths_by_hand() -> None:
         assert points_at_tenths(np.array(few), np.ones(len(few))).tolist() == points
 
 
-def test_more_than_ten_intervals_are_joined_by_the_middles_of_their_shares() -> None:
+def test_more_than_ten_intervals_are_joined_by_the_middles_of_their_shares():
     """Of 12 equal shares, the middles 2.5 / 12 and 3.5 / 12 are in one tenth, as 8.5 / 12 and 9.5 / 12.
 
     Of rows, a tenth ends at the value up to which there is a tenth: the second
@@ -152,7 +148,7 @@ def test_more_than_ten_intervals_are_joined_by_the_middles_of_their_shares() -> 
         assert found == pytest.approx(((q - p) * np.log(q / p)).sum())
 
 
-def units() -> pd.DataFrame:
+def units():
     rng = np.random.default_rng(0)
     ill = rng.random(1000) < 0.4
     frame = pd.DataFrame({"weight": rng.normal(70, 10, 1000).round(1)})
@@ -164,7 +160,7 @@ def units() -> pd.DataFrame:
     return frame.assign(ill=np.where(ill, "yes", "no"))
 
 
-def test_values_are_measured_and_not_intervals_of_the_model() -> None:
+def test_values_are_measured_and_not_intervals_of_the_model():
     """In pounds, limited, times 100, or with one rare label in place of all; by models that drop columns."""
     old = units()
     new = old.head(500).assign(weight=lambda d: (d["weight"] * 2.2046).round(1))
@@ -195,7 +191,7 @@ def test_values_are_measured_and_not_intervals_of_the_model() -> None:
         assert (single["outside"].dropna() == 0).all()
 
 
-def test_a_model_alone_names_what_it_cannot_measure() -> None:
+def test_a_model_alone_names_what_it_cannot_measure():
     old = units()
     x = bn.bnc("nb", "ill", old, smooth=1, discretize="mdlp", min_count=50)
     lower = old["weight"] < 60
@@ -225,7 +221,7 @@ def test_a_model_alone_names_what_it_cannot_measure() -> None:
     assert table["measured"][["weight", "spent"]].tolist() == ["nothing", "nothing"]
 
 
-def test_predicted_classes_are_counted() -> None:
+def test_predicted_classes_are_counted():
     """All rows of a rare class become another class: tenths would not see it."""
     frame = pd.DataFrame({"a": ["p"] * 60 + ["q"] * 3 + ["r"] * 37})
     frame["y"] = frame["a"].map({"p": "u", "q": "v", "r": "w"})
@@ -237,7 +233,7 @@ def test_predicted_classes_are_counted() -> None:
 
 
 @pytest.mark.parametrize("options", [{"numbers": "gaussian"}, {"discretize": "mdlp"}, {"pairs": 0}])
-def test_weighted_rows_are_repeated_rows(pima: pd.DataFrame, options: dict[str, Any]) -> None:
+def test_weighted_rows_are_repeated_rows(pima, options):
     dag = () if "pairs" in options else ("nb",)
     x = bn.bnc(*dag, class_var="diabetes", dataset=pima, **options, **({"smooth": 1} if dag else {}))
     times = np.arange(len(pima)) % 4
@@ -250,13 +246,13 @@ def test_weighted_rows_are_repeated_rows(pima: pd.DataFrame, options: dict[str, 
     assert bn.drift(x, weighted, repeated)["psi"].max() < 1e-12
 
 
-def test_effects_of_pairs_are_not_known_without_data(pima: pd.DataFrame) -> None:
+def test_effects_of_pairs_are_not_known_without_data(pima):
     x = bn.bnc(class_var="diabetes", dataset=pima, pairs=[("glucose", "age")])
     assert bn.drift(x, pima)["log_odds"].isna().all()
     assert bn.drift(x, pima, pima)["log_odds"].abs().max() < 1e-9
 
 
-def test_groups_of_several_columns_stay_apart(car: pd.DataFrame) -> None:
+def test_groups_of_several_columns_stay_apart(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     pairs = [("p, q", "r"), ("p", "q, r"), ("p", None)]
     first, second = (pd.Series([pairs[i % 3][j] for i in range(len(car))]) for j in (0, 1))
@@ -271,7 +267,7 @@ def test_groups_of_several_columns_stay_apart(car: pd.DataFrame) -> None:
     assert ordered.index.tolist() == ["small, 0", "big, 0", "(all)"]
 
 
-def test_what_is_wrong_with_groups(car: pd.DataFrame) -> None:
+def test_what_is_wrong_with_groups(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     numbers = car.assign(number=np.arange(len(car)) % 101)
     assert len(bn.summary(x, numbers.assign(number=numbers["number"] % 100), by="number", k=0)) == 101
@@ -281,7 +277,7 @@ def test_what_is_wrong_with_groups(car: pd.DataFrame) -> None:
             bn.summary(x, frame.assign(**{"class": "no"}), by="doors", k=k)
 
 
-def test_classes_without_rows_have_no_share(car: pd.DataFrame) -> None:
+def test_classes_without_rows_have_no_share(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     four = bn.summary(x, car, by="doors", k=0)
     assert [name for name in four if name.startswith("actual")] == [f"actual {c}" for c in bn.classes(x)]
@@ -290,7 +286,7 @@ def test_classes_without_rows_have_no_share(car: pd.DataFrame) -> None:
     assert bn.summary(x, some, by="doors", k=2, rng=0)["actual good"].tolist() == [0] * 5
 
 
-def test_rows_of_no_weight_change_nothing() -> None:
+def test_rows_of_no_weight_change_nothing():
     """Even if their log odds are infinite."""
     frame = pd.DataFrame({"a": list("ppqqr"), "y": list("uvuvv")})
     x = bn.bnc("nb", "y", frame, smooth=0)
@@ -300,7 +296,7 @@ def test_rows_of_no_weight_change_nothing() -> None:
     pd.testing.assert_frame_equal(bn.drift(x, rows, weighted), bn.drift(x, rows, rows), atol=1e-12)
 
 
-def test_a_column_without_known_values_has_drifted() -> None:
+def test_a_column_without_known_values_has_drifted():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.choice(["u", "v"], 500), "b": rng.normal(size=500), "y": ["p", "q"] * 250})
     model = bn.bnc("nb", "y", frame, smooth=1, discretize="quantile")

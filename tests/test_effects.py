@@ -1,13 +1,9 @@
 """Effects as tables: their entries, models made of them, edits, monotone effects, and what accepts them."""
 
-from __future__ import annotations
-
 import io
 import re
 from functools import cache
 from itertools import pairwise, permutations, product
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +24,7 @@ from .strategies import examples, frames, smooths
 from .test_sql import check as check_sql
 from .test_sql import in_duckdb, in_sqlite
 
-OPTIONS: dict[str, dict[str, Any]] = {
+OPTIONS = {
     "nb": {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"},
     "tree": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "quantile", "bins": 3},
     "power": {"dag_learner": "tan_cl", "smooth": 1, "discretize": "mdlp", "held_out": "power"},
@@ -43,18 +39,18 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def naive(pima: pd.DataFrame) -> bn.BNC:
+def naive(pima):
     return bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
 
 
-def has(value: Any, row_value: Any) -> bool:
+def has(value, row_value):
     """Whether a value of a table contains a value of a row."""
     if pd.isna(row_value):
         return isinstance(value, str) and value == "(missing)"
     return row_value in value if isinstance(value, pd.Interval) else bool(value == row_value)
 
 
-def add_up(table: pd.DataFrame, row: dict[str, Any], labels: list[Any]) -> np.ndarray:
+def add_up(table, row, labels):
     """Add up the entries of a row in plain Python, (classes,)."""
     names = labels if len(labels) > 2 else labels[1:]
     total = table[names].iloc[0].to_numpy(dtype=float)
@@ -67,7 +63,7 @@ def add_up(table: pd.DataFrame, row: dict[str, Any], labels: list[Any]) -> np.nd
 
 @examples(30)
 @given(frames(max_features=4, max_levels=3), st.data())
-def test_entries_are_the_contributions_of_explain(frame: pd.DataFrame, data: st.DataObject) -> None:
+def test_entries_are_the_contributions_of_explain(frame, data):
     labels = list(frame["class"].cat.categories)
     structure = bn.nb("class", frame) if data.draw(st.booleans()) else bn.tan_cl("class", frame)
     x = bn.lp(structure, frame, smooth=data.draw(smooths))
@@ -94,7 +90,7 @@ def test_entries_are_the_contributions_of_explain(frame: pd.DataFrame, data: st.
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_tables_predict_as_the_model_and_go_around(pima: pd.DataFrame, name: str) -> None:
+def test_tables_predict_as_the_model_and_go_around(pima, name):
     x = bn.bnc(class_var="diabetes", dataset=pima, **OPTIONS[name])
     table = bn.effects(x, pima, steps=1000)
     again = bn.from_effects(table)
@@ -115,7 +111,7 @@ def test_tables_predict_as_the_model_and_go_around(pima: pd.DataFrame, name: str
 
 
 @pytest.mark.parametrize("level", [True, False])
-def test_merged_and_missing_levels(level: bool) -> None:
+def test_merged_and_missing_levels(level):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -141,9 +137,9 @@ def test_merged_and_missing_levels(level: bool) -> None:
         bn.predict(again, unseen)
 
 
-def test_labels_of_any_type_go_around() -> None:
+def test_labels_of_any_type_go_around():
     rng = np.random.default_rng(0)
-    labels: dict[str, list[Any]] = {
+    labels = {
         "pair": [("a", 1), ("b", 2)], "flag": [True, False], "code": [1, 2], "share": [0.5, 1e-7],
         "text": ["(0.0, 1.0]", "(1.0, 2.0]"],
     }  # fmt: skip
@@ -158,7 +154,7 @@ def test_labels_of_any_type_go_around() -> None:
     pd.testing.assert_frame_equal(bn.predict(again, frame, prob=True), expected)
 
 
-def test_neighbors_that_differ_least_are_merged(pima: pd.DataFrame, single: Any) -> None:
+def test_neighbors_that_differ_least_are_merged(pima, single):
     gaps = {}
     for steps in (4, 8, 32, 1000):
         table = bn.effects(single, pima, steps=steps)
@@ -172,13 +168,11 @@ def test_neighbors_that_differ_least_are_merged(pima: pd.DataFrame, single: Any)
 
 @examples(30)
 @given(st.lists(st.tuples(st.integers(-5, 5), st.integers(1, 9)), min_size=2, max_size=7), st.integers(1, 6))
-def test_merged_intervals_lose_the_least_variance_step_by_step(
-    pairs: list[tuple[int, int]], most: int
-) -> None:
+def test_merged_intervals_lose_the_least_variance_step_by_step(pairs, most):
     """Each merge is one of the neighbors that add least to the squared distances from the means."""
     values, weights = (np.array(part, dtype=float) for part in zip(*pairs, strict=True))
 
-    def lost(ends: list[int]) -> float:
+    def lost(ends):
         parts = [slice(*pair) for pair in pairwise([0, *ends])]
         means = [np.average(values[part], weights=weights[part]) for part in parts]
         squares = [
@@ -197,7 +191,7 @@ def test_merged_intervals_lose_the_least_variance_step_by_step(
         before = found
 
 
-def test_intervals_without_rows_keep_their_effects() -> None:
+def test_intervals_without_rows_keep_their_effects():
     """Neighbors with rows and nearly equal effects are merged before an interval that has no row."""
     values = ["(-inf, 1]", "(1, 2]", "(2, inf]"]
     table = pd.DataFrame({"feature": ["y", "x", "x", "x"], "value": ["a", *values], "b": [0, 0, 0.1, 5]})
@@ -207,7 +201,7 @@ def test_intervals_without_rows_keep_their_effects() -> None:
     assert found["b"].to_numpy()[1:3] == pytest.approx([0.05, 5])
 
 
-def test_steps_are_the_means_of_the_curve(pima: pd.DataFrame, single: Any) -> None:
+def test_steps_are_the_means_of_the_curve(pima, single):
     table = bn.effects(single, steps=8)
     found = bn.explain(single, pima, target="yes")["log_odds"].xs("pedigree", level="variable")
     numbers = pima["pedigree"]
@@ -216,7 +210,7 @@ def test_steps_are_the_means_of_the_curve(pima: pd.DataFrame, single: Any) -> No
         assert line["yes"] == pytest.approx(inside.mean(), abs=0.02)
 
 
-def test_numbers_with_densities() -> None:
+def test_numbers_with_densities():
     rng = np.random.default_rng(0)
     y = rng.choice(["u", "v"], 500)
     frame = pd.DataFrame({"a": rng.normal(y == "u", 1.0), "b": rng.normal(0, 1 + (y == "u"))}).assign(y=y)
@@ -238,17 +232,13 @@ def test_numbers_with_densities() -> None:
 
 @examples(25)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.booleans())
-def test_predictions_are_sums_of_any_table(seed: int, n_classes: int, depends: bool) -> None:
+def test_predictions_are_sums_of_any_table(seed, n_classes, depends):
     rng = np.random.default_rng(seed)
     labels = [f"c{i}" for i in range(n_classes)]
     names = labels if n_classes > 2 else labels[1:]
     ends = [-np.inf, *np.sort(rng.normal(size=3)), np.inf]
-    values: dict[str, list[Any]] = {
-        "x": [pd.Interval(*pair) for pair in pairwise(ends)],
-        "z": ["p", "q", "(missing)"],
-        "w": [1, 2],
-    }
-    lines: list[Any] = [("y", labels[0] if n_classes == 2 else "(base)", "", "")]
+    values = {"x": [pd.Interval(*pair) for pair in pairwise(ends)], "z": ["p", "q", "(missing)"], "w": [1, 2]}
+    lines = [("y", labels[0] if n_classes == 2 else "(base)", "", "")]
     lines += [("x", value, "", "") for value in values["x"]] + [("z", value, "", "") for value in values["z"]]
     parent = values["x"] if depends else [""]
     lines += [("w", *pair[:1], "x" if depends else "", pair[1]) for pair in product(values["w"], parent)]
@@ -270,7 +260,7 @@ def test_predictions_are_sums_of_any_table(seed: int, n_classes: int, depends: b
     np.testing.assert_allclose(weights, odds[:, -1] - odds[:, 0], rtol=0, atol=1e-11)
 
 
-def test_edits_change_the_rows_concerned(pima: pd.DataFrame, naive: bn.BNC) -> None:
+def test_edits_change_the_rows_concerned(pima, naive):
     table = bn.effects(naive)
     at = (table["feature"] == "glucose") & (table["value"] == pd.Interval(127.5, 154.5))
     assert at.sum() == 1
@@ -284,7 +274,7 @@ def test_edits_change_the_rows_concerned(pima: pd.DataFrame, naive: bn.BNC) -> N
     assert ((odds[1] - odds[0]).round(9) == -2.0 * pima["insulin"].isna()).all()
 
 
-def some_table(**changes: Any) -> pd.DataFrame:
+def some_table(**changes):
     lines = {
         "feature": ["y", "x", "x", "z", "z"],
         "value": ["no", pd.Interval(-np.inf, 1), pd.Interval(1, np.inf), "a", "b"],
@@ -293,11 +283,11 @@ def some_table(**changes: Any) -> pd.DataFrame:
     return pd.DataFrame({**lines, **changes}, dtype=object)
 
 
-def between(*pairs: tuple[float, float], closed: Any = "right") -> list[Any]:
+def between(*pairs, closed="right"):
     return ["no", *[pd.Interval(*pair, closed=closed) for pair in pairs], "a", "b"]
 
 
-WRONG: dict[str, Any] = {
+WRONG = {
     r"\(-inf, 2\.0\] and \(1\.0, inf\] overlap": {"value": between((-np.inf, 2.0), (1.0, np.inf))},
     r"\(1\.0, 2\.0\] has no row": {"value": between((-np.inf, 1.0), (2.0, np.inf))},
     r"\(9\.0, inf\] has no row": {"value": between((-np.inf, 1.0), (1.0, 9.0))},
@@ -343,13 +333,13 @@ WRONG: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("message", WRONG)
-def test_tables_that_do_not_fit_are_named(message: str) -> None:
+def test_tables_that_do_not_fit_are_named(message):
     bn.from_effects(some_table())
     with pytest.raises(ValueError, match=message):
         bn.from_effects(some_table(**WRONG[message]))
 
 
-def test_the_last_interval_can_be_open() -> None:
+def test_the_last_interval_can_be_open():
     values = ["no", "(-inf, 1.5]", "(1.5, inf)", "a", "b"]
     table = some_table(value=values, given=["", "", "", "x", "x"], given_value=["", "", "", *values[1:3]])
     model = bn.from_effects(pd.concat([table, table[3:].assign(given_value=values[2:0:-1])]))
@@ -358,14 +348,14 @@ def test_the_last_interval_can_be_open() -> None:
     np.testing.assert_allclose(odds, [1.5, 2.5])
 
 
-def test_a_single_interval_stays_one() -> None:
+def test_a_single_interval_stays_one():
     table = some_table(value=["no", "(-inf, inf]", "(missing)", "a", "b"])
     rows = pd.DataFrame({"x": [1.5, np.nan], "z": "b"})
     odds = np.log(bn.predict(bn.scorecard(bn.from_effects(table), largest=10_000), rows, prob=True))
     np.testing.assert_allclose(odds["yes"] - odds["no"], [1.5, 2.5], atol=1e-3)
 
 
-def test_tables_of_other_shapes() -> None:
+def test_tables_of_other_shapes():
     without = bn.from_effects(some_table().rename(columns={"yes": "u"}).assign(v=0.0).iloc[1:], class_var="y")
     assert bn.predict(without, {}.fromkeys(["x"]) | {"z": "b"}, prob=True).round(6).iloc[0].tolist() == [
         0.5,
@@ -373,7 +363,7 @@ def test_tables_of_other_shapes() -> None:
     ]
 
 
-MODELS: dict[str, Any] = {
+MODELS = {
     "Use the default": lambda car: bn.lp(bn.aode("class", car), car, smooth=1),
     r"\{'kdbk': 1\}": lambda car: bn.lp(bn.kdb_mi("class", car, kdbk=2), car, smooth=1),
     "a sum of effects": lambda car: bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1),
@@ -385,13 +375,13 @@ MODELS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("message", MODELS)
-def test_models_that_are_not_sums(car: pd.DataFrame, message: str) -> None:
+def test_models_that_are_not_sums(car, message):
     with pytest.raises((TypeError, ValueError), match=message):
         bn.effects(MODELS[message](car), class_var="class" if message == "a sum of effects" else None)
     bn.effects(bn.bnc("kdb_mi", "class", car, smooth=1, dag_args={"kdbk": 1}))
 
 
-def test_labels_that_look_missing_are_named() -> None:
+def test_labels_that_look_missing_are_named():
     y = pd.DataFrame({"probability": [0.4, 0.6]}, index=["u", "v"])
     x = pd.DataFrame({"u": [0.3, 0.7], "v": [0.8, 0.2]}, index=["(missing)", "a"]).rename_axis("y", axis=1)
     with pytest.raises(ValueError, match=r"labels other than '\(missing\)'; got it in 'x'\. Rename it"):
@@ -402,10 +392,10 @@ def test_labels_that_look_missing_are_named() -> None:
         bn.from_effects(bn.effects(model))
 
 
-def test_a_feature_without_a_name_is_refused_where_no_name_is_no_feature() -> None:
+def test_a_feature_without_a_name_is_refused_where_no_name_is_no_feature():
     frame = pd.DataFrame({"": ["p", "q"] * 40, "b": list("xxyz") * 20, "y": list("uvuu") * 20})
     x = bn.bnc("tan_cl", "y", frame, smooth=1)
-    calls: list[Any] = [bn.effects, bn.scorecard, lambda x: bn.to_sql(x, table="t")]
+    calls = [bn.effects, bn.scorecard, lambda x: bn.to_sql(x, table="t")]
     for call in calls:
         with pytest.raises(ValueError, match=r"names other than '', which .* Rename the column"):
             call(x)
@@ -413,7 +403,7 @@ def test_a_feature_without_a_name_is_refused_where_no_name_is_no_feature() -> No
 
 
 @pytest.mark.slow
-def test_additive_models_are_tables(pima: pd.DataFrame, tmp_path: Path) -> None:
+def test_additive_models_are_tables(pima, tmp_path):
     with pytest.raises(ValueError, match=r"Use the default, bnc\(class_var=\.\.\., dataset=\.\.\.\)"):
         bn.effects(bn.bnc("kdb_mi", "diabetes", pima, dag_args={"kdbk": 2}))
     votes, car = bn.load_voting(), bn.load_car()
@@ -429,7 +419,7 @@ def test_additive_models_are_tables(pima: pd.DataFrame, tmp_path: Path) -> None:
     assert bn.cv(x, pima, k=2, rng=0, dag=False) == bn.cv(x, pima, k=2, rng=0)
 
 
-def degenerate(rows: int = 60) -> dict[str, pd.DataFrame]:
+def degenerate(rows=60):
     """Tables in which some features, or classes, say nothing."""
     rng = np.random.default_rng(0)
     y = rng.choice(["u", "v"], rows)
@@ -448,7 +438,7 @@ def degenerate(rows: int = 60) -> dict[str, pd.DataFrame]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", degenerate())
-def test_additive_models_of_degenerate_data(name: str, tmp_path: Path) -> None:
+def test_additive_models_of_degenerate_data(name, tmp_path):
     frame = degenerate()[name]
     x = bn.bnc(class_var="y", dataset=frame, pairs=0)
     posteriors = bn.predict(x, frame, prob=True)
@@ -465,7 +455,7 @@ def test_additive_models_of_degenerate_data(name: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(bn.predict(again, frame, prob=True), posteriors, rtol=0, atol=1e-12)
 
 
-def test_other_functions_accept_tables(pima: pd.DataFrame, single: Any, tmp_path: Path) -> None:
+def test_other_functions_accept_tables(pima, single, tmp_path):
     pytest.importorskip("matplotlib")
     table = bn.effects(single, pima)
     x = bn.from_effects(table)
@@ -506,7 +496,7 @@ def test_other_functions_accept_tables(pima: pd.DataFrame, single: Any, tmp_path
     assert found == pytest.approx(np.mean(of_folds))
 
 
-def test_values_of_information_are_those_of_naive_bayes(pima: pd.DataFrame) -> None:
+def test_values_of_information_are_those_of_naive_bayes(pima):
     rows = pima.dropna().reset_index(drop=True)
     x = bn.bnc("nb", "diabetes", rows, smooth=1e-9, discretize="quantile", bins=3)
     table = bn.from_effects(bn.effects(x, rows))  # P(value | class) by Bayes' rule from the shares
@@ -515,7 +505,7 @@ def test_values_of_information_are_those_of_naive_bayes(pima: pd.DataFrame) -> N
     np.testing.assert_allclose(found[exact.index], exact, rtol=1e-6)
 
 
-def test_the_effect_given_a_missing_parent_is_that_of_the_class_alone(car: pd.DataFrame) -> None:
+def test_the_effect_given_a_missing_parent_is_that_of_the_class_alone(car):
     x = bn.bnc("tan_cl", "class", car, smooth=1)
     table = bn.effects(x)
     lines = table[(table["given_value"] == "(missing)") & (table["value"] != "(missing)")]
@@ -527,7 +517,7 @@ def test_the_effect_given_a_missing_parent_is_that_of_the_class_alone(car: pd.Da
         np.testing.assert_allclose(found, logs - logs.mean(), atol=1e-9)
 
 
-def test_shares_of_intervals_are_those_of_the_model(naive: bn.BNC) -> None:
+def test_shares_of_intervals_are_those_of_the_model(naive):
     shares = _tabulate_at_all_points(naive).shares
     points = [bn.values(naive)[name] for name in bn.features(naive)]
     masses = _feature_distributions(naive, points, positions_parents_first(naive))
@@ -535,7 +525,7 @@ def test_shares_of_intervals_are_those_of_the_model(naive: bn.BNC) -> None:
         np.testing.assert_allclose(share[:-1], mass / mass.sum(), atol=1e-9)
 
 
-def test_isotonic_effects_are_those_of_scipy(pima: pd.DataFrame, single: Any) -> None:
+def test_isotonic_effects_are_those_of_scipy(pima, single):
     before = bn.effects(single, pima)
     asked = {"glucose": "increasing", "pregnancies": "decreasing"}
     with pytest.warns(UserWarning, match="effect of 'pregnancies' on the log odds of 'yes' goes the other"):
@@ -562,7 +552,7 @@ def test_isotonic_effects_are_those_of_scipy(pima: pd.DataFrame, single: Any) ->
     pd.testing.assert_frame_equal(twice, after, rtol=0, atol=1e-12)
 
 
-def test_monotone_trees_and_levels(car: pd.DataFrame) -> None:
+def test_monotone_trees_and_levels(car):
     two = car.assign(**{"class": np.where(car["class"] == "unacc", "no", "yes")})
     two["safety"] = pd.Categorical(two["safety"].astype(str), categories=["high", "low", "med"])
     two["persons"] = two["persons"].cat.set_categories(["2", "4", "more"], ordered=True)
@@ -582,7 +572,7 @@ def test_monotone_trees_and_levels(car: pd.DataFrame) -> None:
     assert not bn.effects(x)["yes"].equals(table["yes"])
 
 
-def test_cv_repeats_the_fit_and_the_order(pima: pd.DataFrame) -> None:
+def test_cv_repeats_the_fit_and_the_order(pima):
     asked = {"pregnancies": "increasing", "skin": "increasing"}
     x = bn.monotonize(bn.bnc("nb", "diabetes", pima, smooth=1, discretize="quantile"), asked, pima)
     folds = bn.stratified_folds(pima["diabetes"], 3, rng=0)
@@ -595,7 +585,7 @@ def test_cv_repeats_the_fit_and_the_order(pima: pd.DataFrame) -> None:
         bn.cv(x, pima, folds=folds, dag=False)
 
 
-def test_cut_points_of_sums_have_few_digits_and_separate_the_same_rows() -> None:
+def test_cut_points_of_sums_have_few_digits_and_separate_the_same_rows():
     """Between 0, 0.5 and 1, 0.25 and 0.75; of random numbers, as few digits as separate neighbors."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"third": rng.choice([0, 0.5, 1.0], 400), "x": rng.normal(50, 10, 400)})
@@ -615,7 +605,7 @@ def test_cut_points_of_sums_have_few_digits_and_separate_the_same_rows() -> None
         assert digits == 0 or not low < shorter < high or np.round(cut, 9) == np.round((low + high) / 2, 9)
 
 
-def test_observed_shares_of_the_target(pima: pd.DataFrame, naive: bn.BNC) -> None:
+def test_observed_shares_of_the_target(pima, naive):
     for target in ("yes", "no"):
         table = bn.effects(naive, pima, target=target)
         assert table["observed"][0] == pytest.approx((pima["diabetes"] == target).mean())
@@ -634,7 +624,7 @@ def test_observed_shares_of_the_target(pima: pd.DataFrame, naive: bn.BNC) -> Non
     assert unlabelled["observed"].isna().all()
 
 
-def test_directions_for_the_other_class(pima: pd.DataFrame, naive: bn.BNC) -> None:
+def test_directions_for_the_other_class(pima, naive):
     for_yes = bn.monotonize(naive, {"age": "increasing"}, pima)
     for_no = bn.monotonize(naive, {"age": "decreasing"}, pima, target="no")
     pd.testing.assert_frame_equal(bn.effects(for_no), bn.effects(for_yes))
@@ -644,7 +634,7 @@ def test_directions_for_the_other_class(pima: pd.DataFrame, naive: bn.BNC) -> No
     assert text in " ".join(repr(both).split())
 
 
-def test_text_has_no_order_but_that_of_its_column() -> None:
+def test_text_has_no_order_but_that_of_its_column():
     rng = np.random.default_rng(0)
     rating = rng.choice(["low", "medium", "high"], 600)
     logit = pd.Series(rating).map({"low": -1.5, "medium": 0.0, "high": 1.5})
@@ -668,7 +658,7 @@ def test_text_has_no_order_but_that_of_its_column() -> None:
     assert bn.effects(rising)["yes"][1] < bn.effects(rising)["yes"][2]
 
 
-def test_the_log_loss_of_a_monotone_table_is_weighted(pima: pd.DataFrame, naive: bn.BNC) -> None:
+def test_the_log_loss_of_a_monotone_table_is_weighted(pima, naive):
     weighted = bn.encode(pima.assign(w=np.arange(len(pima)) % 3), weights="w")
     repeated = pima.loc[pima.index.repeat(np.arange(len(pima)) % 3)]
     tables = [bn.monotonize(naive, {"age": "increasing"}, rows) for rows in (weighted, repeated)]
@@ -676,7 +666,7 @@ def test_the_log_loss_of_a_monotone_table_is_weighted(pima: pd.DataFrame, naive:
     assert losses[0] == pytest.approx(losses[1], rel=1e-9)
 
 
-def test_directions_that_flatten_effects_warn(pima: pd.DataFrame, naive: bn.BNC) -> None:
+def test_directions_that_flatten_effects_warn(pima, naive):
     with pytest.warns(
         UserWarning,
         match="effect of 'glucose' on the log odds of 'no' goes the other way. The log-loss rises from 0.4.* "
@@ -689,7 +679,7 @@ def test_directions_that_flatten_effects_warn(pima: pd.DataFrame, naive: bn.BNC)
 
 
 @pytest.mark.slow
-def test_few_intervals_of_a_card(pima: pd.DataFrame, single: Any) -> None:
+def test_few_intervals_of_a_card(pima, single):
     card = bn.scorecard(single, most_intervals=8)
     points = card.points[card.points["value"] != "(missing)"]
     assert points.groupby("variable").size().max() == 8
@@ -707,7 +697,7 @@ def test_few_intervals_of_a_card(pima: pd.DataFrame, single: Any) -> None:
         bn.scorecard(single, most_intervals=1)
 
 
-QUESTIONS: dict[str, Any] = {
+QUESTIONS = {
     "cpt": lambda x, frame, name: bn.cpt(x, name),
     "params": lambda x, frame, name: bn.params(x),
     "query": lambda x, frame, name: bn.query(x, name),
@@ -727,21 +717,19 @@ QUESTIONS: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def without_tables(naive: bn.BNC, single: Any) -> list[Any]:
+def without_tables(naive, single):
     return [single, bn.from_effects(bn.effects(naive)), bn.scorecard(naive)]
 
 
 @cache
-def advised(call: str, class_var: str) -> Any:
+def advised(call, class_var):
     """The network of a call that an error advises, of 200 rows."""
     frame = bn.load_pima() if class_var == "diabetes" else bn.load_voting()
     return eval(call, {"bnc": bn.bnc, "class_var": class_var, "dataset": frame.head(200)})
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_the_network_that_errors_advise_answers(
-    pima: pd.DataFrame, without_tables: list[Any], question: str
-) -> None:
+def test_the_network_that_errors_advise_answers(pima, without_tables, question):
     ask, found = QUESTIONS[question], set()
     for x in without_tables:
         with pytest.raises((TypeError, ValueError)) as error:
@@ -753,7 +741,7 @@ def test_the_network_that_errors_advise_answers(
     assert ask(advised(call, "Class"), categories, "crime") is not None
 
 
-def test_labels_that_are_intervals_or_booleans_go_around() -> None:
+def test_labels_that_are_intervals_or_booleans_go_around():
     rng, n = np.random.default_rng(0), 80
     frame = pd.DataFrame({"a": rng.random(n) < 0.5, "age": pd.cut(rng.integers(1, 90, n), [0, 30, 60, 90])})
     frame["y"] = np.where(rng.random(n) < 0.2 + 0.5 * frame["a"], "yes", "no")

@@ -1,7 +1,5 @@
 """Expectation maximization."""
 
-from __future__ import annotations
-
 import warnings
 from itertools import pairwise
 
@@ -18,15 +16,11 @@ from bnclassify.networks.em import expected_counts
 from .oracles import joint_by_enumeration
 from .strategies import examples, frames, graphs, networks
 
-PRIORS = {
-    "smooth": lambda r, q: 0.5,
-    "ess": lambda r, q: 3 / (r * q),
-    "m": lambda r, q: 2 / r,
-}
+PRIORS = {"smooth": lambda r, q: 0.5, "ess": lambda r, q: 3 / (r * q), "m": lambda r, q: 2 / r}
 """What each prior adds to a cell of a table: r levels, q configurations of the parents."""
 
 
-def objective(x: bn.BNC, frame: pd.DataFrame, prior: str) -> float:
+def objective(x, frame, prior):
     """Log posterior of the tables, with the likelihood of the rows by enumeration."""
     total = 0.0
     for _, row in frame.iterrows():
@@ -40,7 +34,7 @@ def objective(x: bn.BNC, frame: pd.DataFrame, prior: str) -> float:
 @pytest.mark.parametrize("prior", PRIORS)
 @given(st.data())
 @examples(25)
-def test_what_is_maximised_never_falls_and_is_what_it_says(prior: str, data: st.DataObject) -> None:
+def test_what_is_maximised_never_falls_and_is_what_it_says(prior, data):
     frame = data.draw(frames(min_rows=3, max_rows=12, max_features=3, missing=0.3))
     frame.loc[frame.index[1::4], "class"] = np.nan
     structure = data.draw(st.one_of(networks(frame, max_parents=2), graphs(frame, max_parents=2)))
@@ -57,7 +51,7 @@ def test_what_is_maximised_never_falls_and_is_what_it_says(prior: str, data: st.
         assert bn.em_objectives(x)[-1] == pytest.approx(objective(x, frame, prior), rel=1e-9, abs=1e-9)
 
 
-def test_complete_data_gives_the_dirichlet_estimate_at_once(car: pd.DataFrame) -> None:
+def test_complete_data_gives_the_dirichlet_estimate_at_once(car):
     for smooth in (0, 1):
         x = bn.lp(bn.tan_cl("class", car), car, smooth=smooth, missing="em")
         y = bn.lp(bn.tan_cl("class", car), car, smooth=smooth)
@@ -66,21 +60,21 @@ def test_complete_data_gives_the_dirichlet_estimate_at_once(car: pd.DataFrame) -
         assert "0 iterations, converged" in repr(x)
 
 
-def test_missing_features_of_a_naive_bayes_add_nothing(voting: pd.DataFrame) -> None:
+def test_missing_features_of_a_naive_bayes_add_nothing(voting):
     x = bn.lp(bn.nb("Class", voting), voting, smooth=1, missing="em")
     y = bn.lp(bn.nb("Class", voting), voting, smooth=1)
     for a, b in zip(x.cpts, y.cpts, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
-def test_a_fixed_point_by_hand() -> None:
+def test_a_fixed_point_by_hand():
     """Two classes told apart by one feature: a row without a class joins the class of its kind."""
     frame = pd.DataFrame({"a": list("xxyyx"), "class": ["p", "p", "q", "q", None]})
     x = bn.lp(bn.nb("class", frame), frame, smooth=0, missing={"tolerance": 1e-14})
     np.testing.assert_allclose(bn.params(x)["class"], [0.6, 0.4], atol=1e-5)
 
 
-def test_rows_without_a_class_help(car: pd.DataFrame) -> None:
+def test_rows_without_a_class_help(car):
     """Semi-supervised: the likelihood of unseen rows rises with unlabelled ones."""
     some = car.sample(frac=1, random_state=0).reset_index(drop=True)
     trained, tested = some[:900].copy(), some[900:]
@@ -92,7 +86,7 @@ def test_rows_without_a_class_help(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-def test_ensembles_and_cross_validation(voting: pd.DataFrame) -> None:
+def test_ensembles_and_cross_validation(voting):
     x = bn.lp(
         bn.aode("Class", voting[["crime", "immigration", "mx_missile", "Class"]]),
         voting,
@@ -103,7 +97,7 @@ def test_ensembles_and_cross_validation(voting: pd.DataFrame) -> None:
     assert 0.5 < bn.cv(x, voting, k=3, rng=0, columns="any") < 1
 
 
-def test_em_sums_over_more_missing_features_than_an_array_has_axes() -> None:
+def test_em_sums_over_more_missing_features_than_an_array_has_axes():
     rng = np.random.default_rng(0)
     names = [f"x{i}" for i in range(80)]
     frame = pd.DataFrame(rng.integers(0, 2, (60, 80)), columns=names).assign(y=rng.integers(0, 2, 60))
@@ -116,12 +110,12 @@ def test_em_sums_over_more_missing_features_than_an_array_has_axes() -> None:
     assert np.isfinite(objectives).all()
 
 
-def test_an_interrupt_gives_back_nothing(voting: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_gives_back_nothing(voting, monkeypatch):
     x = bn.lp(bn.tan_cl("Class", voting), voting, smooth=1)
     before = bn.predict(x, voting, prob=True)
     passes = iter(range(3))
 
-    def interrupted(*arguments: object) -> object:
+    def interrupted(*arguments):
         if next(passes) == 2:
             raise KeyboardInterrupt
         return expected_counts(*arguments)
@@ -133,7 +127,7 @@ def test_an_interrupt_gives_back_nothing(voting: pd.DataFrame, monkeypatch: pyte
     assert "em" not in x.learned
 
 
-def test_progress_is_shown_where_asked_for(voting: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_shown_where_asked_for(voting, capsys):
     x = bn.tan_cl("Class", voting)
     quiet = bn.lp(x, voting, smooth=1, missing="em")
     assert not capsys.readouterr().err
@@ -143,7 +137,7 @@ def test_progress_is_shown_where_asked_for(voting: pd.DataFrame, capsys: pytest.
     assert repr(shown) == repr(quiet)
 
 
-def test_without_smoothing_what_was_never_seen_complete_can_be_found() -> None:
+def test_without_smoothing_what_was_never_seen_complete_can_be_found():
     """The row that has y lacks a, so counts of complete rows say that y is impossible with any known a."""
     frame = pd.DataFrame({"a": ["u", "u", None, None], "b": list("xxyy"), "class": list("pppq")})
     frame["a"] = pd.Categorical(frame["a"], ["u", "v"])

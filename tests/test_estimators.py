@@ -1,11 +1,6 @@
 """Every function that accepts a model accepts a fitted estimator."""
 
-from __future__ import annotations
-
 import inspect
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +16,7 @@ CAR = bn.load_car().sample(576, random_state=0).reset_index(drop=True)
 FEATURES, LABELS = CAR.drop(columns="class"), CAR["class"]
 WOMEN = bn.load_pima().head(200)
 
-REQUIRED: dict[str, Any] = {
+REQUIRED = {
     "dataset": CAR,
     "newdata": CAR.head(3),
     "row": FEATURES.iloc[0],
@@ -38,7 +33,7 @@ REQUIRED: dict[str, Any] = {
 """Values of required arguments, by name."""
 
 
-def functions_of_models() -> list[str]:
+def functions_of_models():
     """Return the public functions whose first argument is a model."""
     found = {name: getattr(bn, name) for name in bn.__all__ if inspect.isfunction(getattr(bn, name))}
     first = {name: next(iter(inspect.signature(f).parameters), "") for name, f in found.items()}
@@ -46,11 +41,11 @@ def functions_of_models() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def fitted() -> BNCClassifier:
+def fitted():
     return BNCClassifier("tan_cl", smooth=1).fit(FEATURES, LABELS)
 
 
-def outcome(call: Callable[[], Any]) -> str:
+def outcome(call):
     """Return what a call returns, or the error, as text."""
     try:
         result = call()
@@ -63,12 +58,12 @@ def outcome(call: Callable[[], Any]) -> str:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", functions_of_models())
-def test_a_fitted_estimator_stands_for_its_model(name: str, fitted: BNCClassifier, tmp_path: Path) -> None:
+def test_a_fitted_estimator_stands_for_its_model(name, fitted, tmp_path):
     function = getattr(bn, name)
     parameters = list(inspect.signature(function).parameters.values())[1:]
     named = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
 
-    def call(x: Any) -> Any:
+    def call(x):
         given = {p.name: x if p.name in ("y", "other") else REQUIRED.get(p.name) for p in named}
         given |= {"path": tmp_path / "x.out"} if "path" in given else {}
         given |= {"smooth": 1} if name == "lp" else {}
@@ -83,7 +78,7 @@ def test_a_fitted_estimator_stands_for_its_model(name: str, fitted: BNCClassifie
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_models_and_estimators_are_compared_in_one_call(fitted: BNCClassifier) -> None:
+def test_models_and_estimators_are_compared_in_one_call(fitted):
     model = bn.lp(bn.nb("class", CAR), CAR, smooth=1)
     results = bn.cv({"tan": fitted, "nb": model}, CAR, k=3, rng=0, mean=False)
     assert results["tan"].mean() == pytest.approx(bn.cv(fitted.model_, CAR, k=3, rng=0))
@@ -100,7 +95,7 @@ def test_models_and_estimators_are_compared_in_one_call(fitted: BNCClassifier) -
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_default_and_its_sum_are_explained_and_written(tmp_path: Path) -> None:
+def test_the_default_and_its_sum_are_explained_and_written(tmp_path):
     X, y = WOMEN.drop(columns="diabetes"), WOMEN["diabetes"]
     row = X.iloc[0].to_dict()
     for clf in (BNCClassifier().fit(X, y), BNCClassifier(pairs=0).fit(X, y)):
@@ -114,7 +109,7 @@ def test_the_default_and_its_sum_are_explained_and_written(tmp_path: Path) -> No
     assert len(bn.scorecard(clf).points)
 
 
-def test_an_estimator_of_several_classes_stands_for_its_model() -> None:
+def test_an_estimator_of_several_classes_stands_for_its_model():
     frame = bn.load_solar_flare()
     targets = ["c-class-flares", "m-class-flares"]
     X = frame.drop(columns=[*targets, "x-class-flares", "largest-spot-area"])
@@ -125,7 +120,7 @@ def test_an_estimator_of_several_classes_stands_for_its_model() -> None:
         bn.predict(BNCMultiClassifier(), X)
 
 
-def test_prior_and_costs_of_an_estimator_are_not_ignored() -> None:
+def test_prior_and_costs_of_an_estimator_are_not_ignored():
     for option in (
         {"prior": {"unacc": 0.25, "acc": 0.25, "good": 0.25, "vgood": 0.25}},
         {"costs": pd.DataFrame(1 - np.eye(4), *[list(LABELS.cat.categories)] * 2)},
@@ -139,7 +134,7 @@ def test_prior_and_costs_of_an_estimator_are_not_ignored() -> None:
         np.testing.assert_allclose(bn.predict(clf, CAR, prob=True), expected, rtol=1e-9)
 
 
-def test_estimators_of_others_are_no_models() -> None:
+def test_estimators_of_others_are_no_models():
     from sklearn.naive_bayes import CategoricalNB
 
     with pytest.raises(TypeError, match=r"x must be a model .*; got CategoricalNB"):

@@ -1,12 +1,8 @@
 """The one evaluation of formulas: plain values, sequences, unknown values, and parts of the scores."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import bnclassify as bn
@@ -30,7 +26,7 @@ from bnclassify.scores import (
 LABELS = ["class", "safety", "persons", "buying"]
 
 
-def learn(car: pd.DataFrame, name: str) -> Any:
+def learn(car, name):
     """Models of each type of formula, of three features."""
     car = car[[*LABELS[1:], "class"]]
     if name == "default":
@@ -48,19 +44,19 @@ def learn(car: pd.DataFrame, name: str) -> Any:
 NAMES = ["tan", "hc", "dn", "aode", "ande", "power", "weights", "default", "sum"]
 
 
-def rows_of(x: Any, car: pd.DataFrame, share: float) -> Rows:
+def rows_of(x, car, share):
     """Some rows, in which a share of the values is missing."""
     frame = car[list(x.features)].sample(60, random_state=0)
     holes = np.random.default_rng(2).random(frame.shape) < share
     return x.rows_to_score(encode_for_model(x, frame.mask(holes), x.features))
 
 
-def odds_of(logs: np.ndarray) -> np.ndarray:
+def odds_of(logs):
     return logs - logs[..., -1:]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_formula_of_plain_values_has_the_same_scores(car: pd.DataFrame, name: str) -> None:
+def test_a_formula_of_plain_values_has_the_same_scores(car, name):
     x = learn(car, name)
     plain = as_plain_formula(x.score)
     assert not isinstance(plain, Computed)
@@ -72,7 +68,7 @@ def test_a_formula_of_plain_values_has_the_same_scores(car: pd.DataFrame, name: 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_last_scores_in_sequence_are_those_of_the_rows(car: pd.DataFrame, name: str) -> None:
+def test_the_last_scores_in_sequence_are_those_of_the_rows(car, name):
     x = learn(car, name)
     for share in (0.0, 0.4):
         rows = rows_of(x, car, share)
@@ -82,7 +78,7 @@ def test_the_last_scores_in_sequence_are_those_of_the_rows(car: pd.DataFrame, na
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_do_not_depend_on_each_other(car: pd.DataFrame, name: str) -> None:
+def test_rows_do_not_depend_on_each_other(car, name):
     x = learn(car, name)
     rows = rows_of(x, car, 0.3)
     alone = np.concatenate([scores_at(x.score, rows.subset([i])) for i in range(len(rows))])
@@ -90,7 +86,7 @@ def test_rows_do_not_depend_on_each_other(car: pd.DataFrame, name: str) -> None:
     assert scores_at(x.score, rows.subset([])).shape == (0, 4)
 
 
-def test_a_sum_of_tables_by_hand() -> None:
+def test_a_sum_of_tables_by_hand():
     of_a = Table(0, (0,), np.array([[1.0, 2.0], [3.0, 4.0], [0.5, -0.5]]))  # the last is of a missing value
     of_b = Table(1, (1, 0), np.arange(18.0).reshape(3, 3, 2))
     x = Sum((Table(-1, (), np.array([0.1, 0.2])), of_a, of_b), marginalizes=False)
@@ -107,7 +103,7 @@ def test_a_sum_of_tables_by_hand() -> None:
     assert found == {(0, (0,)): [1.0, 2.0], (1, (1,)): [10.0, 11.0]}  # of b alone, the parent is missing
 
 
-def test_missing_values_of_each_feature_have_their_own_shift() -> None:
+def test_missing_values_of_each_feature_have_their_own_shift():
     """The last row of a table is that of a missing value; a feature can have two tables."""
     first, second = np.array([[0.0, 0], [1, 2]]), np.array([[0.0, 0], [0, 0], [4, 8]])
     tables = [Table(0, (0,), first), Table(1, (1,), second), Table(1, (1,), second)]
@@ -115,7 +111,7 @@ def test_missing_values_of_each_feature_have_their_own_shift() -> None:
     assert {owner: shift.tolist() for owner, shift in found.items()} == {0: [1, 2], 1: [8, 16]}
 
 
-def test_codings_and_blocks_of_rows() -> None:
+def test_codings_and_blocks_of_rows():
     coding = np.array([0, 0, 1, -1])
     logs = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     x = Sum((Table(-1, (), np.zeros(2)), Table(0, (0,), logs, (coding,))), marginalizes=False)
@@ -124,7 +120,7 @@ def test_codings_and_blocks_of_rows() -> None:
     np.testing.assert_array_equal(scores_at(x, Rows(codes)), expected)
 
 
-def test_a_mixture_leaves_out_what_does_not_apply() -> None:
+def test_a_mixture_leaves_out_what_does_not_apply():
     logs = np.array([[0.0, 0.0], [np.nan, np.nan], [0.0, 0.0]])
     rare = Sum((Table(0, (0,), logs),), marginalizes=False)
     always = Sum((Table(0, (0,), np.log([[1.0, 3.0], [2.0, 5.0], [1.0, 1.0]])),), marginalizes=False)
@@ -136,7 +132,7 @@ def test_a_mixture_leaves_out_what_does_not_apply() -> None:
     assert averaged_formulas(x) == (rare, always)
 
 
-def test_only_averages_of_every_row_are_averages(car: pd.DataFrame) -> None:
+def test_only_averages_of_every_row_are_averages(car):
     assert len(averaged_formulas(learn(car, "aode").score)) == 3
     assert averaged_formulas(learn(car, "ande").score) == ()
     assert averaged_formulas(learn(car, "tan").score) == ()

@@ -1,8 +1,5 @@
 """Predictions and scores."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -19,7 +16,7 @@ from .strategies import frames, graphs, networks, smooths
 
 
 @given(st.data())
-def test_posteriors_and_scores_follow_from_the_product(data: st.DataObject) -> None:
+def test_posteriors_and_scores_follow_from_the_product(data):
     frame = data.draw(frames(max_rows=12))
     x = bn.lp(data.draw(st.one_of(networks(frame), graphs(frame))), frame, smooth=data.draw(smooths))
     joint = np.array([[joint_by_hand(x, row, c) for c in bn.classes(x)] for _, row in frame.iterrows()])
@@ -34,7 +31,7 @@ def test_posteriors_and_scores_follow_from_the_product(data: st.DataObject) -> N
 
 
 @given(frames(max_features=3), smooths)
-def test_an_ensemble_averages_the_joints_of_its_members(frame: pd.DataFrame, smooth: float) -> None:
+def test_an_ensemble_averages_the_joints_of_its_members(frame, smooth):
     x = bn.lp(bn.aode("class", frame), frame, smooth=smooth)
     joint = np.array(
         [
@@ -48,14 +45,14 @@ def test_an_ensemble_averages_the_joints_of_its_members(frame: pd.DataFrame, smo
 
 
 @given(frames(max_features=2), smooths)
-def test_a_network_is_a_distribution(frame: pd.DataFrame, smooth: float) -> None:
+def test_a_network_is_a_distribution(frame, smooth):
     x = bn.lp(bn.tan_cl("class", frame), frame, smooth=smooth)
     every = pd.DataFrame(product(*(bn.values(x)[v] for v in x.variables)), columns=list(x.variables))
     total = sum(np.exp(bn.loglik(x, every.iloc[[i]])) for i in range(len(every)))
     assert total == pytest.approx(1)
 
 
-def test_predict_returns_labels_on_the_index(car: pd.DataFrame) -> None:
+def test_predict_returns_labels_on_the_index(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     rows = car.sample(20, random_state=0)
     labels = bn.predict(x, rows)
@@ -69,14 +66,14 @@ def test_predict_returns_labels_on_the_index(car: pd.DataFrame) -> None:
     np.testing.assert_allclose(posterior.sum(axis=1), 1)
 
 
-def test_predict_of_no_rows(car: pd.DataFrame) -> None:
+def test_predict_of_no_rows(car):
     for x in (bn.lp(bn.nb("class", car), car, smooth=1), bn.lp(bn.aode("class", car), car, smooth=1)):
         assert bn.predict(x, car.iloc[:0]).empty
         assert bn.predict(x, car.iloc[:0], prob=True).shape == (0, 4)
         assert bn.predict(x, pd.DataFrame(columns=car.columns)).empty
 
 
-def test_new_data_is_matched_by_label(car: pd.DataFrame) -> None:
+def test_new_data_is_matched_by_label(car):
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     expected = bn.predict(x, car, prob=True)
     text = car.astype(str)[list(reversed(car.columns))].assign(extra=1.5)
@@ -86,7 +83,7 @@ def test_new_data_is_matched_by_label(car: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(bn.predict(x, one, prob=True), expected.iloc[[5]])
 
 
-def test_impossible_rows_are_uniform_and_ties_go_to_the_first_class() -> None:
+def test_impossible_rows_are_uniform_and_ties_go_to_the_first_class():
     frame = pd.DataFrame({"a": list("xxyy"), "b": list("xxyy"), "c": list("ppqq")})
     x = bn.lp(bn.nb("c", frame), frame, smooth=0)
     never = pd.DataFrame({"a": ["x"], "b": ["y"], "c": ["q"]})
@@ -97,7 +94,7 @@ def test_impossible_rows_are_uniform_and_ties_go_to_the_first_class() -> None:
 
 
 @pytest.mark.slow
-def test_many_features_do_not_underflow() -> None:
+def test_many_features_do_not_underflow():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 2, (50, 1000)), columns=[f"x{i}" for i in range(1000)])
     frame["class"] = rng.integers(0, 2, 50)
@@ -106,7 +103,7 @@ def test_many_features_do_not_underflow() -> None:
 
 
 @pytest.mark.parametrize("score", [bn.loglik, bn.AIC, bn.BIC, bn.cloglik])
-def test_scores_need_a_class_in_every_row(car: pd.DataFrame, score: Callable) -> None:
+def test_scores_need_a_class_in_every_row(car, score):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     holes = car.copy()
     holes.loc[[3, 4], "class"] = np.nan
@@ -118,7 +115,7 @@ def test_scores_need_a_class_in_every_row(car: pd.DataFrame, score: Callable) ->
         score(x, car.assign(**{"class": "odd"}))
 
 
-def test_scores_of_no_rows(car: pd.DataFrame) -> None:
+def test_scores_of_no_rows(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     for score in (bn.loglik, bn.cloglik, bn.AIC, bn.BIC):
         for rows in (car.iloc[:0], lambda: iter([car.iloc[:0]])):
@@ -126,17 +123,17 @@ def test_scores_of_no_rows(car: pd.DataFrame) -> None:
                 score(x, rows)
 
 
-def test_accuracy() -> None:
+def test_accuracy():
     assert bn.accuracy(["a", "b", "a"], np.array(["a", "b", "b"])) == pytest.approx(2 / 3)
     assert bn.accuracy(pd.Series(pd.Categorical(["a"], ["b", "a"])), pd.Series(["a"])) == 1
 
 
-def test_cmi_of_a_column_without_values_is_0(car: pd.DataFrame) -> None:
+def test_cmi_of_a_column_without_values_is_0(car):
     empty = car.assign(buying=pd.Categorical([None] * len(car)))
     assert bn.cmi("buying", "safety", empty) == bn.cmi("buying", "safety", empty, z="class") == 0
 
 
-def test_cmi_conditions_units_and_errors(car: pd.DataFrame, voting: pd.DataFrame) -> None:
+def test_cmi_conditions_units_and_errors(car, voting):
     nats = bn.cmi("buying", "safety", car, z=["class", "persons"])
     assert bn.cmi("buying", "safety", car, z=("class", "persons"), unit="log2") == pytest.approx(
         nats / np.log(2)
@@ -149,7 +146,7 @@ def test_cmi_conditions_units_and_errors(car: pd.DataFrame, voting: pd.DataFrame
 
 
 @pytest.mark.filterwarnings("ignore:the network has")
-def test_many_levels() -> None:
+def test_many_levels():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {"id": np.arange(500) % 499, "a": rng.integers(0, 40, 500), "b": rng.integers(0, 3, 500)}
@@ -160,7 +157,7 @@ def test_many_levels() -> None:
     assert bn.accuracy(bn.predict(x, frame), frame["class"]) > 0.9
 
 
-def test_single_rows_levels_and_features() -> None:
+def test_single_rows_levels_and_features():
     frame = pd.DataFrame({"a": ["x"], "b": ["y"], "c": ["p"]})
     for learn in (bn.nb, bn.tan_cl, bn.aode):
         x = bn.lp(learn("c", frame), frame, smooth=1)
@@ -182,9 +179,7 @@ def test_single_rows_levels_and_features() -> None:
         lambda x, frame: bn.lp(x, frame, smooth=1, wanbia=True),
     ],
 )
-def test_a_number_for_each_row_and_class_must_have_room(
-    verb: Callable[[bn.BNC, pd.DataFrame], object], car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_number_for_each_row_and_class_must_have_room(verb, car, monkeypatch):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     monkeypatch.setattr(accessors, "_MOST_CELLS", 1_000)
     with pytest.raises(ValueError, match="merge rare classes"):
@@ -192,7 +187,7 @@ def test_a_number_for_each_row_and_class_must_have_room(
 
 
 @pytest.mark.slow
-def test_labels_are_the_same_in_blocks_of_rows(car: pd.DataFrame) -> None:
+def test_labels_are_the_same_in_blocks_of_rows(car):
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     costs = pd.DataFrame(1 - np.eye(4), bn.classes(x), bn.classes(x))
     prior = dict.fromkeys(bn.classes(x), 0.25)

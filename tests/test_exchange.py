@@ -1,13 +1,10 @@
 """Models in other libraries and in files."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,7 +30,7 @@ texts = st.one_of(
 )
 
 
-def some(label: st.SearchStrategy[Any], min_size: int = 1) -> st.SearchStrategy[list[Any]]:
+def some(label, min_size=1):
     return st.lists(label, min_size=min_size, max_size=3, unique=True)
 
 
@@ -41,7 +38,7 @@ labels = st.one_of(some(texts, min_size=2), some(words))
 
 
 @pytest.fixture(scope="module")
-def car_models(car: pd.DataFrame) -> dict[str, bn.BNC]:
+def car_models(car):
     two = {"maint": ["buying"], "safety": ["persons", "lug_boot"], "doors": ["maint", "buying"]}
     structures = {
         "nb": bn.nb("class", car),
@@ -51,7 +48,7 @@ def car_models(car: pd.DataFrame) -> dict[str, bn.BNC]:
     return {name: bn.lp(structure, car, smooth=1) for name, structure in structures.items()}
 
 
-def incomplete(frame: pd.DataFrame, rng: np.random.Generator, rows: int) -> pd.DataFrame:
+def incomplete(frame, rng, rows):
     """Some rows, the first half of them complete."""
     chosen = frame.iloc[rng.integers(len(frame), size=rows)].reset_index(drop=True)
     gaps = rng.random(chosen.shape) < 0.4
@@ -59,11 +56,11 @@ def incomplete(frame: pd.DataFrame, rng: np.random.Generator, rows: int) -> pd.D
     return chosen.mask(pd.DataFrame(gaps, columns=chosen.columns))
 
 
-def evidence(x: bn.BNC, row: pd.Series) -> dict[Any, Any]:
+def evidence(x, row):
     return {name: row[name] for name in bn.features(x) if not pd.isna(row[name])}
 
 
-def pgmpy_posteriors(network: Any, x: bn.BNC, rows: pd.DataFrame) -> np.ndarray:
+def pgmpy_posteriors(network, x, rows):
     inference = load_pgmpy("pgmpy.inference").VariableElimination(network)
     target = bn.class_var(x)
     results = []
@@ -74,7 +71,7 @@ def pgmpy_posteriors(network: Any, x: bn.BNC, rows: pd.DataFrame) -> np.ndarray:
     return np.array(results)
 
 
-def pyagrum_posteriors(network: Any, x: bn.BNC, rows: pd.DataFrame) -> np.ndarray:
+def pyagrum_posteriors(network, x, rows):
     inference = load_pyagrum().LazyPropagation(network)
     target = str(bn.class_var(x))
     assert network.variable(target).labels() == tuple(map(str, bn.classes(x)))
@@ -86,22 +83,22 @@ def pyagrum_posteriors(network: Any, x: bn.BNC, rows: pd.DataFrame) -> np.ndarra
     return np.array(results)
 
 
-def load_pgmpy(module: str = "pgmpy") -> ModuleType:
+def load_pgmpy(module="pgmpy"):
     return pytest.importorskip(module, reason="pgmpy is not installed; the extra exchange has it")
 
 
-def load_pyagrum() -> ModuleType:
+def load_pyagrum():
     return pytest.importorskip("pyagrum", reason="pyAgrum is not installed; the extra exchange has it")
 
 
-def load_networkx() -> ModuleType:
+def load_networkx():
     return pytest.importorskip("networkx", reason="NetworkX is not installed; the extra exchange has it")
 
 
 # Objects of other libraries
 
 
-def test_networkx_has_the_graph_and_what_is_known(car: pd.DataFrame) -> None:
+def test_networkx_has_the_graph_and_what_is_known(car):
     networkx = load_networkx()
     fitted = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     for x in (bn.anb("class", {"b": ["a"], "c": ["a", "b"]}), bn.tan_cl("class", car), fitted):
@@ -119,7 +116,7 @@ def test_networkx_has_the_graph_and_what_is_known(car: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(graph.nodes["safety"]["cpt"], bn.cpt(fitted, "safety"))
 
 
-def check_posteriors(library: str, x: bn.BNC, rows: pd.DataFrame) -> Any:
+def check_posteriors(library, x, rows):
     """Compare the posteriors of another library with those of `predict`, and return its network."""
     pytest.importorskip(library, reason=f"{library} is not installed; the extra exchange has it")
     network = getattr(bn, f"to_{library}")(x)
@@ -130,23 +127,19 @@ def check_posteriors(library: str, x: bn.BNC, rows: pd.DataFrame) -> Any:
 
 
 @pytest.mark.parametrize("library", ["pgmpy", "pyagrum"])
-def test_other_libraries_compute_the_same_posteriors(
-    library: str, car: pd.DataFrame, car_models: dict[str, bn.BNC]
-) -> None:
+def test_other_libraries_compute_the_same_posteriors(library, car, car_models):
     check_posteriors(library, car_models["two parents"], incomplete(car, np.random.default_rng(1), 16))
 
 
 @pytest.mark.parametrize("library", ["pgmpy", "pyagrum"])
 @examples(10)
 @given(data=st.data(), frame=frames(missing=0.3), smooth=smooths)
-def test_other_libraries_compute_the_same_for_random_structures(
-    library: str, data: st.DataObject, frame: pd.DataFrame, smooth: float
-) -> None:
+def test_other_libraries_compute_the_same_for_random_structures(library, data, frame, smooth):
     check_posteriors(library, bn.lp(data.draw(networks(frame)), frame, smooth=smooth), frame.head(4))
 
 
 @pytest.fixture
-def odd() -> tuple[bn.BNC, pd.DataFrame]:
+def odd():
     """A model with names and labels that are numbers, bools and anything but words."""
     rng = np.random.default_rng(3)
     rows = 40
@@ -164,7 +157,7 @@ def odd() -> tuple[bn.BNC, pd.DataFrame]:
 
 
 @pytest.mark.filterwarnings("ignore:.*labels that differ only in punctuation")
-def test_pgmpy_keeps_names_and_labels(odd: tuple[bn.BNC, pd.DataFrame]) -> None:
+def test_pgmpy_keeps_names_and_labels(odd):
     x, frame = odd
     network = check_posteriors("pgmpy", x, frame.head(8))
     assert set(network.nodes) == set(x.variables)
@@ -173,13 +166,13 @@ def test_pgmpy_keeps_names_and_labels(odd: tuple[bn.BNC, pd.DataFrame]) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*labels that differ only in punctuation")
-def test_pyagrum_has_names_and_labels_as_text(odd: tuple[bn.BNC, pd.DataFrame]) -> None:
+def test_pyagrum_has_names_and_labels_as_text(odd):
     network = check_posteriors("pyagrum", *odd)
     assert set(network.names()) == {"a name, with signs", "7", "yes", "cut", "y"}
     assert network.variable("yes").labels() == ("False", "True")
 
 
-def test_class_alone() -> None:
+def test_class_alone():
     load_pgmpy(), load_pyagrum(), load_networkx()
     frame = pd.DataFrame({"y": ["a", "b", "b", "b"]})
     x = bn.lp(bn.nb("y", frame, features=[]), frame, smooth=0)
@@ -191,12 +184,12 @@ def test_class_alone() -> None:
 VERBS = ["to_networkx", "to_pgmpy", "to_pyagrum", "write_bif"]
 
 
-def call(verb: str, x: Any, folder: Path) -> Any:
+def call(verb, x, folder):
     return getattr(bn, verb)(x, *([folder / "x.bif"] if verb == "write_bif" else []))
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_what_is_no_single_network_with_parameters(verb: str, car: pd.DataFrame, tmp_path: Path) -> None:
+def test_what_is_no_single_network_with_parameters(verb, car, tmp_path):
     ensemble = bn.lp(bn.aode("class", car), car, smooth=1)
     with pytest.raises(TypeError, match=rf"{verb} requires .* Call it on each of members\(x\)"):
         call(verb, ensemble, tmp_path)
@@ -209,9 +202,7 @@ def test_what_is_no_single_network_with_parameters(verb: str, car: pd.DataFrame,
 
 
 @pytest.mark.parametrize("library", ["networkx", "pgmpy", "pyagrum"])
-def test_without_the_library(
-    library: str, car_models: dict[str, bn.BNC], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_library(library, car_models, monkeypatch):
     for module in [name for name in sys.modules if name.partition(".")[0] == library]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, library, None)
@@ -219,7 +210,7 @@ def test_without_the_library(
         getattr(bn, f"to_{library}")(car_models["nb"])
 
 
-def test_with_an_old_library(car_models: dict[str, bn.BNC], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_an_old_library(car_models, monkeypatch):
     for module in ("pgmpy", "pgmpy.models"):
         monkeypatch.setitem(sys.modules, module, ModuleType(module))
     with pytest.raises(ImportError, match=r"with DiscreteBayesianNetwork; got: .* Run pip install --upg"):
@@ -229,26 +220,26 @@ def test_with_an_old_library(car_models: dict[str, bn.BNC], monkeypatch: pytest.
 # Files
 
 
-def assert_same(x: bn.BNC, y: bn.BNC) -> None:
+def assert_same(x, y):
     assert x.families == y.families
     assert x.levels == y.levels
     assert_same_tables(x, y)
 
 
-def assert_same_tables(x: bn.BNC, y: bn.BNC) -> None:
+def assert_same_tables(x, y):
     for a, b in zip(x.cpts, y.cpts, strict=True):
         assert np.array_equal(a, b)
         assert not b.flags.writeable
 
 
 @given(x=models(names, labels))
-def test_a_file_is_read_back_as_it_was_written(x: bn.BNC, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_file_is_read_back_as_it_was_written(x, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "round.bif"
     bn.write_bif(x, path)
     assert_same(x, bn.read_bif(str(path), bn.class_var(x)))
 
 
-def test_a_file_looks_as_bnlearn_reads_it(tmp_path: Path) -> None:
+def test_a_file_looks_as_bnlearn_reads_it(tmp_path):
     """Line breaks and spaces stand where its reader, which reads by lines, looks for them."""
     frame = pd.DataFrame({"a": ["n", "y"] * 2, "b": [0, 1, 1, 1], "c": ["u", "u", "v", "v"]})
     x = bn.lp(bn.anb("c", {"b": ["a"]}, frame), frame, smooth=0)
@@ -284,7 +275,7 @@ probability ( c ) {
 
 
 @given(x=models(words, some(st.one_of(words, st.integers().map(str)), min_size=2)))
-def test_pyagrum_reads_what_is_written(x: bn.BNC, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_pyagrum_reads_what_is_written(x, tmp_path_factory):
     pyagrum = load_pyagrum()
     path = str(tmp_path_factory.getbasetemp() / "pyagrum.bif")
     bn.write_bif(x, path)
@@ -300,7 +291,7 @@ def test_pyagrum_reads_what_is_written(x: bn.BNC, tmp_path_factory: pytest.TempP
 
 
 @pytest.mark.slow
-def test_pgmpy_reads_what_is_written(tmp_path: Path) -> None:
+def test_pgmpy_reads_what_is_written(tmp_path):
     pytest.importorskip(
         "pgmpy", minversion="1.1", reason="needs pgmpy 1.1, whose reader knows more than words"
     )
@@ -323,7 +314,7 @@ def test_pgmpy_reads_what_is_written(tmp_path: Path) -> None:
         np.testing.assert_array_equal(there.values, table)
 
 
-def test_what_pgmpy_writes_is_read(car: pd.DataFrame, car_models: dict[str, bn.BNC], tmp_path: Path) -> None:
+def test_what_pgmpy_writes_is_read(car, car_models, tmp_path):
     readwrite = load_pgmpy("pgmpy.readwrite")
     x = car_models["two parents"]
     (tmp_path / "car.bif").write_text(str(readwrite.BIFWriter(bn.to_pgmpy(x))))
@@ -338,7 +329,7 @@ def test_what_pgmpy_writes_is_read(car: pd.DataFrame, car_models: dict[str, bn.B
 
 
 @given(x=models(words, some(words, min_size=2)))
-def test_what_pyagrum_writes_is_read(x: bn.BNC, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_what_pyagrum_writes_is_read(x, tmp_path_factory):
     load_pyagrum()
     path = str(tmp_path_factory.getbasetemp() / "pyagrum.bif")
     bn.to_pyagrum(x).saveBIF(path)
@@ -375,7 +366,7 @@ probability ( dog-out | "family-out" light-on ) {
 """
 
 
-def test_a_file_in_the_style_of_the_first_programs(tmp_path: Path) -> None:
+def test_a_file_in_the_style_of_the_first_programs(tmp_path):
     path = tmp_path / "dog.bif"
     path.write_text(DOG)
     x = bn.read_bif(path, "family-out")
@@ -392,7 +383,7 @@ def test_a_file_in_the_style_of_the_first_programs(tmp_path: Path) -> None:
     assert dog[:, 0, 1].tolist() == [0.001, 0.999, 0]
 
 
-def test_rounded_probabilities_are_made_to_sum_to_1(tmp_path: Path) -> None:
+def test_rounded_probabilities_are_made_to_sum_to_1(tmp_path):
     path = tmp_path / "x.bif"
     path.write_text(CLINIC.replace("0.9, 0.1", "0.33, 0.66"))
     np.testing.assert_allclose(bn.params(bn.read_bif(path, "ill"))["ill"], [1 / 3, 2 / 3], rtol=1e-15)
@@ -419,24 +410,14 @@ MALFORMED = {
     "no network": ("network clinic", "nets clinic", 1, "must be network NAME {.*got 'nets clinic {'"),
     "unknown block": ("variable test", "varable test", 6, "must be variable or probability; got 'varable"),
     "not discrete": ("type discrete", "type continuous", 4, "must be type discrete"),
-    "unclosed": (
-        "  type discrete [ 2 ] { neg, pos };\n}",
-        "",
-        8,
-        "must be type discrete .*got 'probability",
-    ),
+    "unclosed": ("  type discrete [ 2 ] { neg, pos };\n}", "", 8, "must be type discrete .*got 'probability"),
     "number of labels": ("{ neg, pos }", "{ neg, pos, none }", 6, "must be 2 labels; got 'neg, pos, none'"),
     "equal labels": ("neg, pos", "neg, neg", 6, "'test' must have labels that differ; got 'neg' twice"),
     "no labels": ("[ 2 ] { neg, pos }", "[ 0 ] { }", 6, "'test' must have at least one label; got none"),
     "twice declared": ("variable test", "variable ill", 6, "'ill' is declared twice"),
     "no such variable": ("test | ill", "test | il", 12, "must be declared .*got 'il'. Did you mean 'ill'?"),
     "parent twice": ("test | ill", "test | ill, ill", 12, "must be different variables"),
-    "no parents": (
-        "( test | ill )",
-        "( test )",
-        13,
-        r"must be no labels without parents; got \(no\)",
-    ),
+    "no parents": ("( test | ill )", "( test )", 13, r"must be no labels without parents; got \(no\)"),
     "no such label": ("(yes)", "(maybe)", 14, r"must be a label of each of 'ill'; got \(maybe\)"),
     "too many labels": ("(yes)", "(yes, no)", 14, r"must be a label of each of 'ill'; got \(yes, no\)"),
     "number of Python": ("0.95, 0.05", "0.9_5, 0.05", 13, "must be a probability; got '0.9_5'"),
@@ -473,7 +454,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("case", MALFORMED)
-def test_malformed_files(case: str, tmp_path: Path) -> None:
+def test_malformed_files(case, tmp_path):
     old, new, line, message = MALFORMED[case]
     assert old in CLINIC
     path = tmp_path / "x.bif"
@@ -488,9 +469,7 @@ def test_malformed_files(case: str, tmp_path: Path) -> None:
     length=st.integers(0, 30),
     insert=st.text('{}()[];,|"/*\n 0.1xil-', max_size=4),
 )
-def test_a_damaged_file_is_read_or_refused(
-    text: str, start: int, length: int, insert: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_damaged_file_is_read_or_refused(text, start, length, insert, tmp_path_factory):
     """Whatever is cut out or put in: a network whose tables sum to 1, or an error that names the file."""
     path = tmp_path_factory.getbasetemp() / "damaged.bif"
     path.write_text(text[:start] + insert + text[start + length :])
@@ -504,7 +483,7 @@ def test_a_damaged_file_is_read_or_refused(
     assert not message or "damaged.bif" in message
 
 
-def test_a_default_is_for_what_no_row_gives(tmp_path: Path) -> None:
+def test_a_default_is_for_what_no_row_gives(tmp_path):
     path = tmp_path / "x.bif"
     for rows in ("(no) 0.95, 0.05; default 0.2, 0.8;", "default 0.2, 0.8; (no) 0.95, 0.05;"):
         path.write_text(CLINIC.replace("(no) 0.95, 0.05;\n  (yes) 0.2, 0.8;", rows))
@@ -512,7 +491,7 @@ def test_a_default_is_for_what_no_row_gives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("n", [45, 700])
-def test_a_table_too_large_is_refused_before_it_is_made(n: int, tmp_path: Path) -> None:
+def test_a_table_too_large_is_refused_before_it_is_made(n, tmp_path):
     names = [f"v{i}" for i in range(n)]
     text = CLINIC + "".join(f"variable {name} {{ type discrete [ 2 ] {{ u, v }}; }}\n" for name in names)
     path = tmp_path / "x.bif"
@@ -528,7 +507,7 @@ SPACE = " " * 200_000
     "place", ["[ 2 ]", "no, yes", "( ill )", "(no)", "0.9, 0.1", "0.05;", "test | ill", "type", "clinic"]
 )
 @pytest.mark.parametrize("junk", [SPACE, SPACE + "x", SPACE + "{", SPACE + '"', "/*" + "/* " * 50_000])
-def test_much_white_space_is_read_in_one_pass(place: str, junk: str, tmp_path: Path) -> None:
+def test_much_white_space_is_read_in_one_pass(place, junk, tmp_path):
     """What is tried again at each of the spaces would take minutes: so many that this is noticed."""
     path = tmp_path / "x.bif"
     path.write_text(CLINIC)
@@ -553,7 +532,7 @@ def test_much_white_space_is_read_in_one_pass(place: str, junk: str, tmp_path: P
         ("probability ( a | b, ill ) { default 0.5, 0.5; }", "", "every variable; got none of 'a'"),
     ],
 )
-def test_networks_that_cannot_be(old: str, new: str, message: str, tmp_path: Path) -> None:
+def test_networks_that_cannot_be(old, new, message, tmp_path):
     text = CLINIC + "".join(f"variable {name} {{ type discrete [ 2 ] {{ u, v }}; }}\n" for name in "ab")
     text += (
         "probability ( a | b, ill ) { default 0.5, 0.5; }\nprobability ( b | ill ) { default 0.5, 0.5; }\n"
@@ -567,7 +546,7 @@ def test_networks_that_cannot_be(old: str, new: str, message: str, tmp_path: Pat
         bn.read_bif(path, "ill")
 
 
-def test_bad_arguments(car_models: dict[str, bn.BNC], tmp_path: Path) -> None:
+def test_bad_arguments(car_models, tmp_path):
     path = tmp_path / "x.bif"
     bn.write_bif(car_models["nb"], path)
     with pytest.raises(KeyError, match=r"class_var must be a variable of .*Did you mean 'class'\?"):
@@ -595,7 +574,7 @@ ODD = [
 ]  # fmt: skip
 
 
-def test_odd_names_and_labels_are_written_in_words(tmp_path: Path) -> None:
+def test_odd_names_and_labels_are_written_in_words(tmp_path):
     path = tmp_path / "odd.bif"
     odd = tuple(label for label, _ in ODD)
     x = replace(
@@ -618,9 +597,7 @@ def test_odd_names_and_labels_are_written_in_words(tmp_path: Path) -> None:
 @given(
     x=models(st.text(max_size=5), some(st.one_of(st.text(max_size=5), st.integers(), st.floats(0, 9), texts)))
 )
-def test_any_table_is_read_back_as_it_was_written(
-    x: bn.BNC, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_any_table_is_read_back_as_it_was_written(x, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "any.bif"
     bn.write_bif(x, path)
     class_word = path.read_text(encoding="utf-8").split("variable ")[-1].split(" {")[0]
@@ -629,7 +606,7 @@ def test_any_table_is_read_back_as_it_was_written(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["pgmpy", "pyagrum"])
-def test_models_of_numbers_are_read_elsewhere(library: str, tmp_path: Path) -> None:
+def test_models_of_numbers_are_read_elsewhere(library, tmp_path):
     rng = np.random.default_rng(0)
     numbers = pd.DataFrame({"body mass (kg)": rng.normal(size=300), "n/a": rng.normal(size=300)})
     numbers["kind of it"] = np.where(numbers["body mass (kg)"] + numbers["n/a"] > 0, "A; b", 'c "d"')
@@ -657,9 +634,7 @@ def test_models_of_numbers_are_read_elsewhere(library: str, tmp_path: Path) -> N
     np.testing.assert_allclose(table, bn.params(x)["kind of it"], rtol=1e-6)
 
 
-def test_a_model_from_a_file_goes_on(
-    car: pd.DataFrame, car_models: dict[str, bn.BNC], tmp_path: Path
-) -> None:
+def test_a_model_from_a_file_goes_on(car, car_models, tmp_path):
     path = tmp_path / "car.bif"
     x = car_models["tan_cl"]
     bn.write_bif(x, path)
@@ -693,7 +668,7 @@ LONG = "x" * 100_000
         ("  (yes) 0.2, 0.8;\n", ""),
     ],
 )
-def test_messages_repeat_little_of_what_they_complain_of(old: str, new: str, tmp_path: Path) -> None:
+def test_messages_repeat_little_of_what_they_complain_of(old, new, tmp_path):
     assert old in CLINIC
     path = tmp_path / "x.bif"
     path.write_text(CLINIC.replace(old, new))
@@ -703,9 +678,7 @@ def test_messages_repeat_little_of_what_they_complain_of(old: str, new: str, tmp
 
 
 @pytest.mark.parametrize("ending", ["bifxml", "dsl", "net"])
-def test_files_of_other_formats_are_converted_as_advised(
-    ending: str, tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_files_of_other_formats_are_converted_as_advised(ending, tmp_path, monkeypatch):
     pyagrum = load_pyagrum()
     monkeypatch.chdir(tmp_path)
     network = pyagrum.fastBN("a{x|y}->b{u|v|w}<-c{p|q}")
@@ -727,7 +700,7 @@ def test_files_of_other_formats_are_converted_as_advised(
     np.testing.assert_allclose(bn.params(model)["a"], network.cpt("a").toarray(), atol=1e-5)
 
 
-def test_files_for_which_another_program_is_needed_are_named(tmp_path: Path) -> None:
+def test_files_for_which_another_program_is_needed_are_named(tmp_path):
     path = tmp_path / "x.bif"
     path.write_text('belief network "clinic"\nnode ill {\n}\n')
     with pytest.raises(ValueError, match=r"in the format DSC\. .* read\.dsc\('network\.dsc'\)\) of"):

@@ -1,7 +1,5 @@
 """Expected counts of incomplete rows, against enumeration."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -17,7 +15,7 @@ Network = tuple[list[tuple[int, ...]], list[np.ndarray], tuple[int, ...]]
 
 
 @st.composite
-def general_networks(draw: st.DrawFn, *, most_parents: int) -> Network:
+def general_networks(draw, *, most_parents):
     """Any acyclic graph over up to five features and the class, by number, with random tables."""
     n = draw(st.integers(1, 6))
     order = draw(st.permutations(range(n)))
@@ -39,21 +37,21 @@ def general_networks(draw: st.DrawFn, *, most_parents: int) -> Network:
     return scopes, tables, cards
 
 
-def complete(codes: np.ndarray, cards: tuple[int, ...]) -> list[tuple[int, ...]]:
+def complete(codes, cards):
     """All ways to fill in what a row lacks."""
     return list(
         product(*(range(card) if code < 0 else [code] for code, card in zip(codes, cards, strict=True)))
     )
 
 
-def joint(network: Network, values: tuple[int, ...]) -> float:
+def joint(network, values):
     scopes, tables, _ = network
     return float(
         np.prod([table[tuple(values[v] for v in scope)] for scope, table in zip(scopes, tables, strict=True)])
     )
 
 
-def draw_codes(network: Network, rng: np.random.Generator, rows: int) -> np.ndarray:
+def draw_codes(network, rng, rows):
     """Possible rows with missing values."""
     *_, cards = network
     everything = list(product(*map(range, cards)))
@@ -66,7 +64,7 @@ def draw_codes(network: Network, rng: np.random.Generator, rows: int) -> np.ndar
 @pytest.mark.parametrize("most_parents", [1, pytest.param(3, marks=pytest.mark.slow)])
 @given(data=st.data(), seed=st.integers(0, 999))
 @examples(25)
-def test_expected_counts_equal_enumeration(most_parents: int, data: st.DataObject, seed: int) -> None:
+def test_expected_counts_equal_enumeration(most_parents, data, seed):
     network = data.draw(general_networks(most_parents=most_parents))
     scopes, tables, cards = network
     rng = np.random.default_rng(seed)

@@ -1,10 +1,5 @@
 """Tables of experts that are worth some rows: with data, pooled, and with intervals."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,17 +15,17 @@ TABLES = {"ill": ILL, "test": TEST}
 
 
 @pytest.fixture
-def expert() -> bn.models.BNC:
+def expert():
     return bn.from_tables("ill", TABLES, rows=100)
 
 
 @pytest.fixture
-def seen() -> pd.DataFrame:
+def seen():
     labels = ["no"] * 30 + ["yes"] * 10
     return pd.DataFrame({"ill": labels, "test": ["neg"] * 28 + ["pos"] * 9 + ["neg"] * 3})
 
 
-def test_tables_stay_and_are_updated_as_rows(expert: Any, seen: pd.DataFrame) -> None:
+def test_tables_stay_and_are_updated_as_rows(expert, seen):
     for name, table in TABLES.items():
         np.testing.assert_array_equal(bn.cpt(expert, name).to_numpy(), table.to_numpy())
     x = bn.update(expert, seen)
@@ -43,7 +38,7 @@ def test_tables_stay_and_are_updated_as_rows(expert: Any, seen: pd.DataFrame) ->
     np.testing.assert_allclose(bn.cpt(sure, "test"), TEST, atol=1e-6)
 
 
-def test_a_network_of_several_parents_is_worth_rows_in_its_proportions() -> None:
+def test_a_network_of_several_parents_is_worth_rows_in_its_proportions():
     car = bn.load_car()
     fitted = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, smooth=1)
     tables = {name: bn.cpt(fitted, name) for name in fitted.variables}
@@ -57,7 +52,7 @@ def test_a_network_of_several_parents_is_worth_rows_in_its_proportions() -> None
         np.testing.assert_allclose(bn.cpt(same, name), tables[name], atol=1e-12)
 
 
-def test_experts_are_pooled_with_data_and_with_each_other(expert: Any, seen: pd.DataFrame) -> None:
+def test_experts_are_pooled_with_data_and_with_each_other(expert, seen):
     fitted = bn.lp(bn.nb("ill", seen), seen, smooth=1)
     for models in ([expert, fitted], [fitted, expert]):
         x = bn.pool(models)
@@ -67,7 +62,7 @@ def test_experts_are_pooled_with_data_and_with_each_other(expert: Any, seen: pd.
         bn.pool([expert, fitted, bn.lp(bn.nb("ill", seen), seen, smooth=2)])
 
 
-def test_intervals_are_those_of_so_many_rows(expert: Any) -> None:
+def test_intervals_are_those_of_so_many_rows(expert):
     found = bn.cpt(expert, "ill", interval=0.9).loc["yes"].to_numpy()
     np.testing.assert_allclose(found[[0, 2]], beta.ppf([0.05, 0.95], 2, 98))
     drawn = {"prob": True, "interval": 0.9, "draws": 200, "rng": 0}
@@ -78,7 +73,7 @@ def test_intervals_are_those_of_so_many_rows(expert: Any) -> None:
     assert narrow[1] == pytest.approx(wide[1])
 
 
-def test_probabilities_of_zero_stay_and_have_intervals_without_width(seen: pd.DataFrame) -> None:
+def test_probabilities_of_zero_stay_and_have_intervals_without_width(seen):
     never = TEST.assign(no=[1.0, 0.0])
     x = bn.from_tables("ill", {"ill": ILL, "test": never}, rows=50)
     assert bn.cpt(x, "test", interval=0.9)["no"].to_numpy().tolist() == [[1, 1, 1], [0, 0, 0]]
@@ -90,13 +85,13 @@ def test_probabilities_of_zero_stay_and_have_intervals_without_width(seen: pd.Da
     assert updated["yes"].tolist() == pytest.approx([0.2, 0.8])  # without a row, the column stays
 
 
-def test_files_keep_the_rows(expert: Any, seen: pd.DataFrame, tmp_path: Path) -> None:
+def test_files_keep_the_rows(expert, seen, tmp_path):
     bn.save(expert, tmp_path / "x.json")
     x = bn.load(tmp_path / "x.json")
     pd.testing.assert_frame_equal(bn.cpt(bn.update(x, seen), "test"), bn.cpt(bn.update(expert, seen), "test"))
 
 
-def test_without_rows_the_error_names_them(seen: pd.DataFrame, tmp_path: Path) -> None:
+def test_without_rows_the_error_names_them(seen, tmp_path):
     x = bn.from_tables("ill", TABLES)
     bn.write_bif(x, tmp_path / "x.bif")
     scope = {"from_tables": bn.from_tables, "cpt": bn.cpt, "families": bn.families}
@@ -116,4 +111,4 @@ def test_without_rows_the_error_names_them(seen: pd.DataFrame, tmp_path: Path) -
         bn.update(changed, seen)
     for rows in (0, -1, np.inf, "many"):
         with pytest.raises((TypeError, ValueError), match="rows must be a finite number greater than 0"):
-            bn.from_tables("ill", TABLES, rows=rows)  # type: ignore[arg-type]
+            bn.from_tables("ill", TABLES, rows=rows)

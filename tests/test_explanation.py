@@ -1,9 +1,6 @@
 """Explanations of predictions: weights of evidence."""
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,14 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.model import Model
-from bnclassify.scores import (
-    Rows,
-    effect_of_feature_alone,
-    main_effects,
-    scores_at,
-    scores_in_sequence,
-)
+from bnclassify.scores import Rows, effect_of_feature_alone, main_effects, scores_at, scores_in_sequence
 
 from .conftest import informative_gaps
 from .strategies import KINDS, fitted_models, frames, graphs, networks, smooths
@@ -27,23 +17,21 @@ from .zoo import CASES, case
 
 
 @st.composite
-def fitted(
-    draw: st.DrawFn, missing: float = 0.3, kinds: tuple[str, ...] = KINDS
-) -> tuple[Model, pd.DataFrame]:
+def fitted(draw, missing=0.3, kinds=KINDS):
     """A fitted network, augmented or any, or an ensemble, with two classes or more, and data for it."""
     frame = draw(frames(missing=missing))
     assume(len(frame["class"].cat.categories) > 1)
     return draw(fitted_models(frame, kinds)), frame
 
 
-def log_odds(x: Model, row: pd.DataFrame, target: Any, against: list[Any]) -> float:
+def log_odds(x, row, target, against):
     posterior = bn.predict(x, row, prob=True).iloc[0]
     return float(np.log(posterior[target]) - np.log(posterior[against].sum()))
 
 
 @informative_gaps
 @given(fitted(), st.data())
-def test_weights_sum_to_the_log_odds_of_the_posterior(model: Any, data: st.DataObject) -> None:
+def test_weights_sum_to_the_log_odds_of_the_posterior(model, data):
     x, frame = model
     row = frame.iloc[[data.draw(st.integers(0, len(frame) - 1))]]
     target, *against = data.draw(st.permutations(bn.classes(x)))
@@ -57,7 +45,7 @@ def test_weights_sum_to_the_log_odds_of_the_posterior(model: Any, data: st.DataO
 
 @informative_gaps
 @given(fitted())
-def test_the_predicted_class_of_several_is_explained_against_the_likeliest_other(model: Any) -> None:
+def test_the_predicted_class_of_several_is_explained_against_the_likeliest_other(model):
     x, frame = model
     row, names = frame.iloc[[0]], bn.classes(x)
     target = bn.predict(x, row).iloc[0] if len(names) > 2 else names[-1]
@@ -67,9 +55,7 @@ def test_the_predicted_class_of_several_is_explained_against_the_likeliest_other
 
 @informative_gaps
 @given(fitted(missing=0.0, kinds=("augmented",)), st.data())
-def test_of_two_classes_and_a_complete_row_weights_are_ratios_of_parameters(
-    model: Any, data: st.DataObject
-) -> None:
+def test_of_two_classes_and_a_complete_row_weights_are_ratios_of_parameters(model, data):
     x, frame = model
     a, b = data.draw(st.permutations(bn.classes(x)))[:2]
     weights = bn.explain(x, frame.iloc[[0]], target=a, against=b)["log_odds"]
@@ -84,7 +70,7 @@ def test_of_two_classes_and_a_complete_row_weights_are_ratios_of_parameters(
 
 @informative_gaps
 @given(fitted(missing=0.0, kinds=("augmented",)), st.data())
-def test_the_order_of_columns_does_not_matter_to_two_classes(model: Any, data: st.DataObject) -> None:
+def test_the_order_of_columns_does_not_matter_to_two_classes(model, data):
     x, frame = model
     shuffled = frame[data.draw(st.permutations(list(frame.columns)))]
     parents = {v: list(family[1:-1]) for v, family in bn.feature_families(x).items()}
@@ -97,7 +83,7 @@ def test_the_order_of_columns_does_not_matter_to_two_classes(model: Any, data: s
     pd.testing.assert_series_equal(before.sort_index(), after.sort_index())
 
 
-def test_weights_are_those_of_good(votes: pd.DataFrame) -> None:
+def test_weights_are_those_of_good(votes):
     """ln O(c | e_1 … e_i) − ln O(c | e_1 … e_i−1), summed by hand for all possible rows."""
     names = ["crime", "mx_missile", "immigration"]
     x = bn.lp(bn.aode("Class", votes, features=names), votes, smooth=1)
@@ -117,7 +103,7 @@ def test_weights_are_those_of_good(votes: pd.DataFrame) -> None:
     assert weights.to_numpy() == pytest.approx([odds[0], *np.diff(odds)])
 
 
-def test_what_the_frame_holds(car: pd.DataFrame) -> None:
+def test_what_the_frame_holds(car):
     x = bn.lp(bn.anb("class", {"safety": ["persons", "doors"]}, car), car, smooth=1)
     row = car.iloc[0].astype(object)
     row["doors"] = None
@@ -152,7 +138,7 @@ TYPES = pd.DataFrame(
 
 @pytest.mark.parametrize("columns", [list(TYPES), ["int", "measure", "class"], ["category", "class"]])
 @pytest.mark.parametrize("i", range(4))
-def test_a_row_may_be_held_by_anything(columns: list[Any], i: int) -> None:
+def test_a_row_may_be_held_by_anything(columns, i):
     learned = TYPES[columns].drop(columns="measure", errors="ignore")
     x = bn.lp(bn.nb("class", learned), learned, smooth=1)
     expected = bn.explain(x, learned.iloc[[i]])
@@ -162,7 +148,7 @@ def test_a_row_may_be_held_by_anything(columns: list[Any], i: int) -> None:
     assert expected["value"].isna().any() == (i == 1 and "nullable" in columns)
 
 
-def test_integers_that_pandas_made_floats_are_matched() -> None:
+def test_integers_that_pandas_made_floats_are_matched():
     learned = TYPES[["int", "class"]]
     x = bn.lp(bn.nb("class", learned), learned, smooth=1)
     row = TYPES[["int", "measure"]].iloc[0]
@@ -170,14 +156,14 @@ def test_integers_that_pandas_made_floats_are_matched() -> None:
     assert bn.explain(x, row).loc["int", "value"] == 3
 
 
-def test_the_class_in_the_row_does_not_matter(car: pd.DataFrame) -> None:
+def test_the_class_in_the_row_does_not_matter(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     row = car.iloc[5].to_dict()
     for label in ("vgood", None, "never seen", ["no label"]):
         pd.testing.assert_frame_equal(bn.explain(x, row | {"class": label}), bn.explain(x, car.iloc[[5]]))
 
 
-def test_unseen_values(car: pd.DataFrame) -> None:
+def test_unseen_values(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     row = car.iloc[5].to_dict() | {"doors": "seven"}
     with pytest.raises(ValueError, match="'seven' not among the levels"):
@@ -187,7 +173,7 @@ def test_unseen_values(car: pd.DataFrame) -> None:
     assert bn.plot(x, row=row, unseen="missing").source == known
 
 
-def test_what_is_impossible_without_smoothing(car: pd.DataFrame) -> None:
+def test_what_is_impossible_without_smoothing(car):
     x = bn.lp(bn.nb("class", car), car, smooth=0)
     found = bn.explain(x, car.iloc[0])["log_odds"]  # two persons: only ever unacceptable
     assert found["persons"] == np.inf
@@ -196,20 +182,20 @@ def test_what_is_impossible_without_smoothing(car: pd.DataFrame) -> None:
     assert bn.explain(x, car.iloc[0], target="acc")["log_odds"].sum() == -np.inf
 
 
-def test_no_features(car: pd.DataFrame) -> None:
+def test_no_features(car):
     x = bn.lp(bn.nb("class", car, features=[]), car, smooth=1)
     assert bn.explain(x, {})["log_odds"].tolist() == pytest.approx([np.log(1211 / 385)])
 
 
 @pytest.mark.parametrize("several", [tuple, set, np.array, pd.Series, pd.Index, pd.Categorical])
-def test_several_classes_may_be_held_by_anything(car: pd.DataFrame, several: Any) -> None:
+def test_several_classes_may_be_held_by_anything(car, several):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     expected = bn.explain(x, car.iloc[0], against=["good", "vgood"])
     found = bn.explain(x, car.iloc[0], against=several(["good", "vgood"]))
     pd.testing.assert_frame_equal(found, expected)
 
 
-def test_labels_of_classes_may_be_anything() -> None:
+def test_labels_of_classes_may_be_anything():
     """Numbers, and tuples, which are then no lists of classes."""
     frame = pd.DataFrame({"f": list("xxyyx"), "k": [1, 2, 3, 1, 2]})
     x = bn.lp(bn.nb("k", frame), frame, smooth=1)
@@ -220,7 +206,7 @@ def test_labels_of_classes_may_be_anything() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(CASES.keys() - {"impossible", "card of extreme odds"}))
-def test_contributions_of_every_type_of_model_sum_to_the_log_odds(name: str) -> None:
+def test_contributions_of_every_type_of_model_sum_to_the_log_odds(name):
     x, rows = case(name)
     rows, (target, *others) = rows.head(30), bn.classes(x)
     p = bn.predict(x, rows, prob=True, unseen="missing").to_numpy()
@@ -235,7 +221,7 @@ def test_contributions_of_every_type_of_model_sum_to_the_log_odds(name: str) -> 
 @pytest.mark.slow
 @informative_gaps
 @given(fitted())
-def test_many_rows_are_those_of_each_row(model: Any) -> None:
+def test_many_rows_are_those_of_each_row(model):
     x, frame = model
     assume(len(frame) > 1)
     found = bn.explain(x, frame)
@@ -252,12 +238,12 @@ def test_many_rows_are_those_of_each_row(model: Any) -> None:
 
 
 @given(fitted())
-def test_what_becomes_known_step_by_step_is_what_is_known_at_each_step(model: Any) -> None:
+def test_what_becomes_known_step_by_step_is_what_is_known_at_each_step(model):
     """The quicker way of networks is the way of all: the joint of the features known so far."""
     x, frame = model
     codes = np.array([frame[v].cat.codes for v in bn.features(x)])
     parents = x.feature_parents
-    order: list[int] = []
+    order = []
     while len(order) < len(codes):  # parents first
         known = {bn.features(x)[i] for i in order}
         order += [i for i, v in enumerate(bn.features(x)) if i not in order and set(parents[v]) <= known]
@@ -268,7 +254,7 @@ def test_what_becomes_known_step_by_step_is_what_is_known_at_each_step(model: An
         np.testing.assert_allclose(logs[step], scores_at(x.score, Rows(known)), atol=1e-9)
 
 
-def test_no_row_and_labels_of_rows(car: pd.DataFrame) -> None:
+def test_no_row_and_labels_of_rows(car):
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     columns = ["target", "against", "value", "parents", "log_odds", "odds_ratio"]
     empty = bn.explain(x, car.iloc[:0])
@@ -286,7 +272,7 @@ def test_no_row_and_labels_of_rows(car: pd.DataFrame) -> None:
     assert list(bn.explain(x, bn.encode(car.head(2))).columns) == columns
 
 
-def test_unstacked_rows_keep_the_order_of_variables(car: pd.DataFrame) -> None:
+def test_unstacked_rows_keep_the_order_of_variables(car):
     x = bn.lp(bn.tan_cl("class", car, score="aic"), car, smooth=1)
     table = bn.explain(x, car, target="acc", against=bn.classes(x))["log_odds"].unstack()  # noqa: PD010
     assert list(table.columns) == list(bn.explain(x, car.iloc[0]).index)
@@ -294,7 +280,7 @@ def test_unstacked_rows_keep_the_order_of_variables(car: pd.DataFrame) -> None:
     np.testing.assert_allclose(table.sum(axis=1), np.log(p / (1 - p)), atol=1e-9)
 
 
-def test_rows_whose_predicted_class_is_the_one_to_compare_with(car: pd.DataFrame) -> None:
+def test_rows_whose_predicted_class_is_the_one_to_compare_with(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     n = (bn.predict(x, car) == "good").sum()
     with pytest.raises(ValueError, match=f"got 'good', which is predicted in {n} of 1,728 rows"):
@@ -304,7 +290,7 @@ def test_rows_whose_predicted_class_is_the_one_to_compare_with(car: pd.DataFrame
     assert set(several["against"]) == {"unacc", "good", "unacc or good"}
 
 
-def test_many_rows_of_a_dependency_network(car: pd.DataFrame) -> None:
+def test_many_rows_of_a_dependency_network(car):
     """The tables of a complete row are multiplied one at a time; an incomplete row is marginalized over."""
     x = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
     rows = car.sample(20, random_state=0)
@@ -323,7 +309,7 @@ def test_many_rows_of_a_dependency_network(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("discretize", ["mdlp", "averaged"])
-def test_values_are_those_of_the_row_before_it_is_prepared(discretize: str) -> None:
+def test_values_are_those_of_the_row_before_it_is_prepared(discretize):
     rng = np.random.default_rng(0)
     raw = pd.DataFrame({"size": rng.normal(size=150), "town": rng.choice(["Aden", "Bari"], 150)})
     raw["class"] = np.where(raw["size"] > 0, "yes", "no")
@@ -342,7 +328,7 @@ def test_values_are_those_of_the_row_before_it_is_prepared(discretize: str) -> N
     assert bn.explain(plain, {"town": "Elba"}, unseen="missing").loc["town", "value"] is np.nan
 
 
-def test_rows_are_sorted_by_strength_and_have_odds_ratios(car: pd.DataFrame) -> None:
+def test_rows_are_sorted_by_strength_and_have_odds_ratios(car):
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     table = bn.explain(x, car.iloc[1727])
     np.testing.assert_allclose(table["odds_ratio"], np.exp(table["log_odds"]))
@@ -356,7 +342,7 @@ def test_rows_are_sorted_by_strength_and_have_odds_ratios(car: pd.DataFrame) -> 
 
 @pytest.mark.filterwarnings("ignore:'time'. whole numbers that all differ")
 @pytest.mark.parametrize("options", [{"numbers": "gaussian"}, {"numbers": "kernel"}, {"discretize": "mdlp"}])
-def test_numbers_are_shown_as_they_were_given(options: dict[str, str]) -> None:
+def test_numbers_are_shown_as_they_were_given(options):
     frame = pd.DataFrame({"time": np.arange(100, 400, 3), "size": np.linspace(0, 1, 100) ** 2})
     frame["late"] = np.where(frame["time"] > 250, "yes", "no")
     x = bn.bnc("nb", "late", frame, smooth=1, **options)
@@ -370,7 +356,7 @@ def test_numbers_are_shown_as_they_were_given(options: dict[str, str]) -> None:
     }
 
 
-def test_reasons_in_words() -> None:
+def test_reasons_in_words():
     frame = pd.DataFrame({"records": ["no"] * 60 + ["yes"] * 40, "noise": ["a", "b"] * 50})
     frame["status"] = ["good"] * 48 + ["bad"] * 12 + ["good"] * 20 + ["bad"] * 20
     x = bn.lp(bn.nb("status", frame), frame, smooth=0)
@@ -394,7 +380,7 @@ def test_reasons_in_words() -> None:
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [1, 0], [False, True], ["no", "yes"], ["bad", "good"]])
-def test_the_last_of_two_classes_is_explained(labels: list[Any]) -> None:
+def test_the_last_of_two_classes_is_explained(labels):
     """Whatever is predicted, and in all that explains: tables, sentences, effects, cards and pictures."""
     frame = pd.DataFrame({"old": ["no"] * 50 + ["yes"] * 50, "stroke": [labels[0]] * 45 + [labels[1]] * 55})
     frame["stroke"] = pd.Categorical(frame["stroke"], categories=labels)
@@ -413,7 +399,7 @@ def test_the_last_of_two_classes_is_explained(labels: list[Any]) -> None:
     assert bn.scorecard(x).target == last
 
 
-def test_effects_of_the_other_class(car: pd.DataFrame) -> None:
+def test_effects_of_the_other_class(car):
     frame = car.assign(**{"class": np.where(car["class"] == "unacc", "bad", "good")})
     x = bn.lp(bn.nb("class", frame), frame, smooth=1)
     good, bad = bn.effects(x), bn.effects(x, target="bad")
@@ -429,7 +415,7 @@ def test_effects_of_the_other_class(car: pd.DataFrame) -> None:
         bn.effects(bn.lp(bn.nb("class", car), car, smooth=1), target="acc")
 
 
-def test_reasons_for_one_of_several_classes(car: pd.DataFrame) -> None:
+def test_reasons_for_one_of_several_classes(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     row = car.iloc[1727]
     table = bn.explain(x, row, target="vgood", against="acc", sort=True).drop("class")
@@ -444,7 +430,7 @@ def test_reasons_for_one_of_several_classes(car: pd.DataFrame) -> None:
     assert "the odds of 'vgood' are" in alone[0]
 
 
-def test_cut_points_of_parents_have_readable_digits() -> None:
+def test_cut_points_of_parents_have_readable_digits():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"size": rng.normal(size=200)})
     frame["mass"] = frame["size"] + rng.normal(0, 0.1, 200)
@@ -465,7 +451,7 @@ def test_cut_points_of_parents_have_readable_digits() -> None:
 @pytest.mark.slow
 @informative_gaps
 @given(fitted(), st.data())
-def test_main_effects_are_those_of_marginal_distributions(model: Any, data: st.DataObject) -> None:
+def test_main_effects_are_those_of_marginal_distributions(model, data):
     x, frame = model
     row = frame.iloc[[data.draw(st.integers(0, len(frame) - 1))]]
     target, *others = data.draw(st.permutations(bn.classes(x)))
@@ -491,7 +477,7 @@ def test_main_effects_are_those_of_marginal_distributions(model: Any, data: st.D
     assert ("(rest)" in found.index) == (len(bn.members(x)) > 1)
 
 
-def test_two_roots_of_a_tree_have_one_explanation(car: pd.DataFrame) -> None:
+def test_two_roots_of_a_tree_have_one_explanation(car):
     trees = [bn.lp(bn.tan_cl("class", car, root=root), car, ess=1) for root in car.columns[:-1]]
     first, *others = [bn.explain(tree, car.iloc[::50], interactions=True)["log_odds"] for tree in trees]
     as_arcs = [bn.explain(tree, car.iloc[::50])["log_odds"] for tree in trees]
@@ -514,14 +500,14 @@ def test_two_roots_of_a_tree_have_one_explanation(car: pd.DataFrame) -> None:
     assert "parents" not in found
 
 
-def by_variable(x: Any, rows: pd.DataFrame, **options: Any) -> pd.DataFrame:
+def by_variable(x, rows, **options):
     """Return the contributions of rows, one column per variable and interaction."""
     found = bn.explain(x, rows, **options)["log_odds"]
     labels = pd.Index(found.loc[rows.index[0]].index.tolist(), tupleize_cols=False)
     return pd.DataFrame(found.to_numpy().reshape(len(rows), -1), rows.index, labels)
 
 
-def test_weights_apply_to_the_table_without_parents(car: pd.DataFrame) -> None:
+def test_weights_apply_to_the_table_without_parents(car):
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1, held_out="weights")
     y = bn.lp(bn.nb("class", car), car, smooth=1)
     weights = bn.feature_weights(x)
@@ -537,7 +523,7 @@ def test_weights_apply_to_the_table_without_parents(car: pd.DataFrame) -> None:
     np.testing.assert_allclose(table[parents], found[parents], atol=1e-9)
 
 
-def test_interactions_of_the_default_belong_to_the_features_on_which_they_depend() -> None:
+def test_interactions_of_the_default_belong_to_the_features_on_which_they_depend():
     pima = bn.load_pima()
     x = bn.bnc(class_var="diabetes", dataset=pima, pairs=[("glucose", "bmi"), ("age", "bmi")])
     rows = pima.dropna().sample(40, random_state=0)
@@ -551,14 +537,14 @@ def test_interactions_of_the_default_belong_to_the_features_on_which_they_depend
     np.testing.assert_allclose(found.sum(axis=1), np.log(p["yes"] / p["no"]), atol=1e-9)
 
 
-def test_interactions_of_an_average_leave_the_prior(car: pd.DataFrame) -> None:
+def test_interactions_of_an_average_leave_the_prior(car):
     x, rows = bn.lp(bn.aode("class", car), car, smooth=1), car.iloc[::300]
     found = by_variable(x, rows, target="vgood", against="acc", interactions=True)
     whole = by_variable(x, rows, target="vgood", against="acc")
     np.testing.assert_allclose(found["class"], whole["class"], atol=1e-12)
 
 
-def test_interactions_of_other_models(car: pd.DataFrame) -> None:
+def test_interactions_of_other_models(car):
     dn = bn.lp(bn.chisq_dn("class", car, alpha=0.9), car, smooth=1)
     parts = bn.explain(dn, car.head(), interactions=True)["log_odds"].groupby(level=0).sum()
     whole = bn.explain(dn, car.head())["log_odds"].groupby(level=0).sum()
@@ -574,9 +560,7 @@ def test_interactions_of_other_models(car: pd.DataFrame) -> None:
 
 
 @given(frames(max_features=5), st.data())
-def test_marginal_tables_of_networks_are_those_of_single_features(
-    frame: pd.DataFrame, data: st.DataObject
-) -> None:
+def test_marginal_tables_of_networks_are_those_of_single_features(frame, data):
     """P(feature | class) by one pass over a network is what its log joint gives, feature by feature."""
     structure = data.draw(st.one_of(graphs(frame), networks(frame)))
     x = bn.lp(structure, frame, smooth=data.draw(smooths))

@@ -1,7 +1,5 @@
 """Files of models: whole or not there at all, and read back as they were."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import json
@@ -10,10 +8,9 @@ import pickle
 import stat
 import time
 import tracemalloc
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import reduce
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +26,7 @@ from bnclassify.models import AODE, DN
 from bnclassify.parameters import Method, fit
 from bnclassify.several.multidimensional import ClassView
 from bnclassify.structure import LEARNERS
-from bnclassify.tools.arrays import Array, normalize
+from bnclassify.tools.arrays import normalize
 from bnclassify.tools.immutable import StackedArrays, is_record, record
 
 from . import stored
@@ -39,7 +36,7 @@ VERBS = {"write_bif": bn.write_bif, "save": bn.save}
 
 
 @pytest.fixture(scope="module")
-def model(car: pd.DataFrame) -> bn.BNC:
+def model(car):
     return bn.lp(bn.nb("class", car), car, smooth=1)
 
 
@@ -49,15 +46,8 @@ def model(car: pd.DataFrame) -> bn.BNC:
 @pytest.mark.parametrize("reason", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 @pytest.mark.parametrize("step", ["copymode", "replace"])
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_file_that_cannot_be_written_stays_as_it_was(
-    verb: str,
-    step: str,
-    reason: BaseException,
-    model: bn.BNC,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def fail(*arguments: object) -> None:
+def test_a_file_that_cannot_be_written_stays_as_it_was(verb, step, reason, model, tmp_path, monkeypatch):
+    def fail(*arguments):
         raise reason
 
     (tmp_path / "x.bif").write_text("as it was")
@@ -68,7 +58,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(
     assert (tmp_path / "x.bif").read_text() == "as it was"
 
 
-def test_a_file_is_replaced_in_its_place(model: bn.BNC, tmp_path: Path) -> None:
+def test_a_file_is_replaced_in_its_place(model, tmp_path):
     """Links stay links, permissions what they were; a new file has those that any new file has."""
     file, link, new, usual = (tmp_path / name for name in ("file", "link", "new", "usual"))
     file.write_text("as it was")
@@ -84,7 +74,7 @@ def test_a_file_is_replaced_in_its_place(model: bn.BNC, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_what_is_no_file_is_written_to_as_it_is(verb: str, model: bn.BNC, tmp_path: Path) -> None:
+def test_what_is_no_file_is_written_to_as_it_is(verb, model, tmp_path):
     write = VERBS[verb]
     write(model, os.devnull)
     assert not Path(os.devnull).is_file()
@@ -100,7 +90,7 @@ def test_what_is_no_file_is_written_to_as_it_is(verb: str, model: bn.BNC, tmp_pa
 # Read back as they were
 
 
-def assert_same(a: Any, b: Any) -> None:
+def assert_same(a, b):
     """Equal in value and type, and in all that is inside; a copy of stacked arrays is a plain tuple."""
     assert type(b) is (tuple if isinstance(a, StackedArrays) else type(a))
     if dataclasses.is_dataclass(a):
@@ -121,7 +111,7 @@ def assert_same(a: Any, b: Any) -> None:
         assert a == b
 
 
-def there_and_back(x: Model, folder: Path) -> Model:
+def there_and_back(x, folder):
     bn.save(x, folder / "x.json")
     back = bn.load(folder / "x.json")
     assert_same(x, back)
@@ -129,12 +119,12 @@ def there_and_back(x: Model, folder: Path) -> Model:
     return back
 
 
-def _ensemble(car: pd.DataFrame) -> bn.Ensemble:
+def _ensemble(car):
     members = bn.bnc("nb", "class", car, smooth=1, wanbia=True), bn.bnc("aode", "class", car, ess=2)
     return bn.Ensemble(members, weights=(1, 3))
 
 
-KINDS: dict[str, Callable[[pd.DataFrame], Model]] = {
+KINDS = {
     "nb": lambda car: bn.bnc("nb", "class", car, smooth=1),
     "of chosen features": lambda car: bn.lp(
         bn.nb("class", car, features=["doors", "safety"]), car, smooth=0.1
@@ -167,7 +157,7 @@ KINDS: dict[str, Callable[[pd.DataFrame], Model]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_model_is_read_back_as_it_was_saved(kind: str, car: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_model_is_read_back_as_it_was_saved(kind, car, tmp_path):
     x = KINDS[kind](car)
     back = there_and_back(x, tmp_path)
     rows = car.mask(np.random.default_rng(0).random(car.shape) < 0.2)
@@ -180,7 +170,7 @@ def test_a_model_is_read_back_as_it_was_saved(kind: str, car: pd.DataFrame, tmp_
         assert bn.cv(back, car, folds=folds, dag=dag, rng=3) == expected
 
 
-def test_structures_and_models_of_other_files(car: pd.DataFrame, model: bn.BNC, tmp_path: Path) -> None:
+def test_structures_and_models_of_other_files(car, model, tmp_path):
     there_and_back(bn.nb("class", features=["a", "b"]), tmp_path)
     there_and_back(bn.nb("class", car), tmp_path)
     there_and_back(bn.aode("class", car), tmp_path)
@@ -191,7 +181,7 @@ def test_structures_and_models_of_other_files(car: pd.DataFrame, model: bn.BNC, 
         bn.predict(bn.load(tmp_path / "x.json").__class__("class", (("class",),)), car)
 
 
-LABELS: dict[str, list[Hashable]] = {
+LABELS = {
     "negative": [-1, 1],
     "negative fractions": [-2.5, -1.0, 0.5],
     "infinite": [float("-inf"), 0.0, float("inf")],
@@ -209,9 +199,7 @@ LABELS: dict[str, list[Hashable]] = {
 }
 
 
-def labelled(
-    labels: Sequence[list[Hashable]], class_var: Hashable = "y", features: Any = ("a", "b")
-) -> pd.DataFrame:
+def labelled(labels, class_var="y", features=("a", "b")):
     """Return rows in which two features and the class have these labels, and one feature is a number."""
     rng, n = np.random.default_rng(len(labels[-1])), 80
     codes = [np.r_[np.arange(len(own)), rng.integers(len(own), size=n - len(own))] for own in labels]
@@ -224,11 +212,11 @@ def labelled(
     return pd.concat(columns, axis=1).set_axis(names, axis=1)
 
 
-def _in_two(frame: pd.DataFrame) -> pd.DataFrame:
+def _in_two(frame):
     return frame.drop(columns="mass").assign(other=[*"uv"] * (len(frame) // 2))
 
 
-MODELS: dict[str, Callable[[Hashable, pd.DataFrame], Model]] = {
+MODELS = {
     "nb": lambda y, d: bn.bnc("nb", y, d, smooth=1, discretize="mdlp"),
     "tan": lambda y, d: bn.bnc("tan_cl", y, d, ess=2, discretize="quantile"),
     "merged": lambda y, d: bn.bnc("tan_cl", y, d, smooth=1, discretize="width", min_count=30),
@@ -264,19 +252,14 @@ MODELS: dict[str, Callable[[Hashable, pd.DataFrame], Model]] = {
 }
 
 
-NAMES: list[tuple[Hashable, ...]] = [
-    (-1, "a", ("a", -1)),
-    ("y", float("inf"), ""),
-    ("\0", -1, True),
-    (pd.Interval(0, 1), "a", None),
-]
+NAMES = [(-1, "a", ("a", -1)), ("y", float("inf"), ""), ("\0", -1, True), (pd.Interval(0, 1), "a", None)]
 """Names of the class and of two features."""
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", MODELS)
-def test_what_is_saved_can_be_loaded_whatever_the_labels_and_names(kind: str, tmp_path: Path) -> None:
+def test_what_is_saved_can_be_loaded_whatever_the_labels_and_names(kind, tmp_path):
     """Each list of labels is that of a feature, of another and of the class, in different models."""
     labels, number = list(LABELS.values()), list(MODELS).index(kind)
     for i in range(number % 3, len(labels), 3):
@@ -299,7 +282,7 @@ odd_labels = st.one_of(
 
 
 @given(x=models(st.one_of(odd.map(str), st.sampled_from(["kind", "values", "array"])), odd_labels))
-def test_any_names_and_labels_are_read_back(x: bn.BNC, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_any_names_and_labels_are_read_back(x, tmp_path_factory):
     there_and_back(x, tmp_path_factory.getbasetemp())
 
 
@@ -308,7 +291,7 @@ def test_any_names_and_labels_are_read_back(x: bn.BNC, tmp_path_factory: pytest.
         st.one_of(odd, st.tuples(odd, odd), st.tuples(st.tuples(odd))), min_size=2, max_size=4, unique=True
     )
 )
-def test_names_need_not_be_text(names: list[Hashable], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_names_need_not_be_text(names, tmp_path_factory):
     there_and_back(bn.nb(names[0], features=names[1:]), tmp_path_factory.getbasetemp())
 
 
@@ -325,7 +308,7 @@ def test_names_need_not_be_text(names: list[Hashable], tmp_path_factory: pytest.
         np.float64(0.1),
     ],
 )
-def test_what_learning_left_behind_is_kept(left: Any, model: bn.BNC, tmp_path: Path) -> None:
+def test_what_learning_left_behind_is_kept(left, model, tmp_path):
     x = dataclasses.replace(model, learned={"left": left})
     bn.save(x, tmp_path / "x.json")
     found = bn.load(tmp_path / "x.json").learned["left"]
@@ -335,31 +318,31 @@ def test_what_learning_left_behind_is_kept(left: Any, model: bn.BNC, tmp_path: P
 # Every kind, every learner
 
 
-def kinds(base: type) -> Iterator[type]:
+def kinds(base):
     for kind in base.__subclasses__():
         if dataclasses.is_dataclass(kind) and kind.__module__.startswith("bnclassify."):
             yield kind
         yield from kinds(kind)
 
 
-def test_files_hold_every_kind_of_model_and_method() -> None:
+def test_files_hold_every_kind_of_model_and_method():
     # The base of BNC and DN, and models that are made for one question or trial, are in no file.
     found = {*kinds(Model), *kinds(Method)} - {Network, ClassView}
     assert {bn.BNC, DN, AODE, bn.Ensemble} <= found
     assert not [kind for kind in found if not is_record(kind)]
 
 
-def test_files_name_every_learner() -> None:
+def test_files_name_every_learner():
     assert all(is_record(learner) for learner in LEARNERS.values())
     with pytest.raises(ValueError, match="records must have different names; got 'lp' twice"):
 
         @record
-        def lp() -> None: ...
+        def lp(): ...
 
 
 @pytest.mark.filterwarnings("ignore:No feature improves")
 @pytest.mark.parametrize("learner", sorted(LEARNERS))
-def test_what_any_learner_finds_is_read_back(learner: str, car: pd.DataFrame, tmp_path: Path) -> None:
+def test_what_any_learner_finds_is_read_back(learner, car, tmp_path):
     """With all that it leaves behind, and so that it can be learned again."""
     some = car[::5].reset_index(drop=True)
     needed = {"anb": {"parents": {"doors": ["safety"]}}}
@@ -369,16 +352,16 @@ def test_what_any_learner_finds_is_read_back(learner: str, car: pd.DataFrame, tm
     assert bn.cv(back, some, k=2, rng=0) == bn.cv(x, some, k=2, rng=0)
 
 
-def own_learner(class_var: Hashable, dataset: Any) -> bn.BNC:
+def own_learner(class_var, dataset):
     return bn.nb(class_var, dataset)
 
 
-def half_uniform(counts: Array, axis: int = 0) -> Array:
+def half_uniform(counts, axis=0):
     return (normalize(counts, axis) + 1 / counts.shape[axis]) / 2
 
 
 @pytest.mark.parametrize("which", ["learner", "prior"])
-def test_a_file_holds_no_code(which: str, car: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_file_holds_no_code(which, car, tmp_path):
     path = tmp_path / "x.json"
     if which == "learner":
         x = bn.bnc(own_learner, "class", car, smooth=1)
@@ -399,12 +382,12 @@ def test_a_file_holds_no_code(which: str, car: pd.DataFrame, tmp_path: Path) -> 
 # What cannot be saved, or understood
 
 
-def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_path: Path) -> None:
+def test_what_cannot_be_saved_is_refused(car, model, tmp_path):
     path = tmp_path / "x.json"
     path.write_text("as it was")
     with pytest.raises(ValueError, match=r"got x.learned.left: .* of type Timestamp"):
         bn.save(dataclasses.replace(model, learned={"left": pd.Timestamp(0)}), path)
-    nested: Any = ()
+    nested = ()
     for _ in range(5_000):
         nested = (nested,)
     for label in (10**5_000, nested):
@@ -424,7 +407,7 @@ def test_what_cannot_be_saved_is_refused(car: pd.DataFrame, model: bn.BNC, tmp_p
     assert len(list(tmp_path.iterdir())) == 1
 
 
-SAVED: dict[str, Any] = {
+SAVED = {
     "format": "bnclassify model",
     "version": 7,
     "written_by": f"bnclassify {bn.__version__}",
@@ -440,7 +423,7 @@ SAVED: dict[str, Any] = {
     },
 }
 
-NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
+NOT_UNDERSTOOD = {
     "no JSON": ('"version"', "version", "the file is damaged: .*Expecting property name"),
     "NaN": ("0.25", "NaN", "cpts must contain finite numbers from 0 to 1 only"),
     "other JSON": ("bnclassify model", "model", "must be a file written by save; got"),
@@ -483,7 +466,7 @@ NOT_UNDERSTOOD: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize("case", NOT_UNDERSTOOD)
-def test_what_is_not_understood_is_refused(case: str, tmp_path: Path) -> None:
+def test_what_is_not_understood_is_refused(case, tmp_path):
     old, new, message = NOT_UNDERSTOOD[case]
     path, text = tmp_path / "x.json", json.dumps(SAVED)
     path.write_text(text)
@@ -495,7 +478,7 @@ def test_what_is_not_understood_is_refused(case: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", stored.MODELS)
-def test_stored_files_predict_as_before(name: str) -> None:
+def test_stored_files_predict_as_before(name):
     if json.loads((stored.FOLDER / f"{name}.json").read_text())["version"] != storage._VERSION:
         pytest.fail("The format has a new version: write the files again, by python -m tests.stored.")
     expected = json.loads((stored.FOLDER / "posteriors.json").read_text())[name]
@@ -503,7 +486,7 @@ def test_stored_files_predict_as_before(name: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_fields_of_files_change_with_the_version_only() -> None:
+def test_fields_of_files_change_with_the_version_only():
     state = json.loads((stored.FOLDER / "fields.json").read_text())
     now, remedy = stored.fields_of_records(), "raise the version, and run python -m tests.stored"
     assert state["version"] == storage._VERSION, remedy
@@ -513,7 +496,7 @@ def test_fields_of_files_change_with_the_version_only() -> None:
         assert not new, f"{name} needs {new}, which files lack: give defaults, or {remedy}"
 
 
-def test_shared_values_of_another_type_are_refused(tmp_path: Path) -> None:
+def test_shared_values_of_another_type_are_refused(tmp_path):
     path = tmp_path / "x.json"
     saved = json.loads((stored.FOLDER / "scorecard.json").read_text())
     for position in range(len(saved["shared"])):
@@ -525,7 +508,7 @@ def test_shared_values_of_another_type_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "uint8", "int64", "float32", "bool"])
-def test_large_arrays_are_written_as_bytes(dtype: str, tmp_path: Path) -> None:
+def test_large_arrays_are_written_as_bytes(dtype, tmp_path):
     path = tmp_path / "x.json"
     values = np.arange(5_001).reshape(3, 1_667) % 2
     model = dataclasses.replace(bn.from_modelstring("[y]", "y"), learned={"values": values.astype(dtype)})
@@ -541,7 +524,7 @@ def test_large_arrays_are_written_as_bytes(dtype: str, tmp_path: Path) -> None:
             bn.load(path)
 
 
-def test_files_of_others_are_refused(model: bn.BNC, tmp_path: Path) -> None:
+def test_files_of_others_are_refused(model, tmp_path):
     path = tmp_path / "x.bif"
     bn.write_bif(model, path)
     with pytest.raises(
@@ -558,7 +541,7 @@ def test_files_of_others_are_refused(model: bn.BNC, tmp_path: Path) -> None:
         bn.load(tmp_path / "absent")
 
 
-def damaged(x: Model, path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+def damaged(x, path, change):
     """Save a model with something changed."""
     bn.save(x, path)
     saved = json.loads(path.read_text())
@@ -566,8 +549,8 @@ def damaged(x: Model, path: Path, change: Callable[[dict[str, Any]], None]) -> N
     path.write_text(json.dumps(saved))
 
 
-def put(value: Any, *keys: Any) -> Callable[[dict[str, Any]], None]:
-    def change(model: Any) -> None:
+def put(value, *keys):
+    def change(model):
         for key in keys[:-1]:
             model = model[key]
         model[keys[-1]] = value
@@ -575,17 +558,17 @@ def put(value: Any, *keys: Any) -> Callable[[dict[str, Any]], None]:
     return change
 
 
-def array(values: list[Any], **more: str) -> dict[str, Any]:
+def array(values, **more):
     return {"kind": "array", "values": values, **more}
 
 
-def points(cell: int, weight: float) -> dict[str, Any]:
+def points(cell, weight):
     cells = array([0, cell], dtype="int64")
     content = {"values": array([0.5, 1.0]), "cells": cells, "weights": array([1, weight])}
     return {"kind": "Points", "shape": [2], **content}
 
 
-DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
+DAMAGES = {
     "repeated level": ("nb", put(["low", "low", "high"], "levels", 5)),
     "level that is a mapping": ("nb", put({"low": 1}, "levels", 5, 0)),
     "negative pseudo-count": ("nb", put(-1, "learned", "counts", "prior", "smooth")),
@@ -624,7 +607,7 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], None]]] = {
 
 
 @pytest.fixture(scope="module")
-def damageable(car: pd.DataFrame) -> dict[str, Model]:
+def damageable(car):
     mass = np.random.default_rng(0).normal(size=300)
     raw = pd.DataFrame({"mass": mass, "kind": np.where(mass > 0, "a", "b")})
     return {
@@ -642,7 +625,7 @@ def damageable(car: pd.DataFrame) -> dict[str, Model]:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_in_any_field_is_found(damage: str, damageable: dict[str, Model], tmp_path: Path) -> None:
+def test_damage_in_any_field_is_found(damage, damageable, tmp_path):
     kind, change = DAMAGES[damage]
     path = tmp_path / "x.json"
     damaged(damageable[kind], path, lambda model: None)
@@ -653,7 +636,7 @@ def test_damage_in_any_field_is_found(damage: str, damageable: dict[str, Model],
     assert len(str(caught.value)) < 400 + len(str(path))
 
 
-def misshapen(values: Any) -> Iterator[dict[str, Any]]:
+def misshapen(values):
     """Arrays with the numbers of another one, or none, in another shape."""
     yield {"kind": "array", "shape": [0, 5], "values": []}
     yield {"kind": "array", "shape": [2, 7, 0], "values": []}
@@ -663,9 +646,7 @@ def misshapen(values: Any) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["default", "raw", "powered", "ande"])
-def test_arrays_of_another_shape_change_nothing(
-    kind: str, damageable: dict[str, Model], tmp_path: Path
-) -> None:
+def test_arrays_of_another_shape_change_nothing(kind, damageable, tmp_path):
     """A file with such an array is refused, unless nothing is computed from it."""
     path, rng = tmp_path / "x.json", np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc")).assign(
@@ -693,7 +674,7 @@ def test_arrays_of_another_shape_change_nothing(
     assert refused > len(places) // 4
 
 
-def test_negative_powers_are_kept(tmp_path: Path) -> None:
+def test_negative_powers_are_kept(tmp_path):
     frame = pd.DataFrame({"a": list("0011") * 10, "b": list("0101") * 10, "c": list("uvvu") * 10})
     for how in ({"held_out": "power"}, {"held_out": "weights"}):
         x = bn.bnc("nb", "c", frame, smooth=1, **how)
@@ -704,7 +685,7 @@ def test_negative_powers_are_kept(tmp_path: Path) -> None:
         )
 
 
-def leaves(written: Any, *keys: Any) -> Iterator[tuple[Any, ...]]:
+def leaves(written, *keys):
     """Yield the place of each value in JSON, of the first two elements of lists."""
     yield keys
     pairs = enumerate(written[:2] if isinstance(written, list) else ())
@@ -713,9 +694,7 @@ def leaves(written: Any, *keys: Any) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("kind", ["nb", "ande", "powered", "weighted", "raw", "em", "ensemble"])
-def test_no_damage_leads_to_other_errors(
-    kind: str, damageable: dict[str, Model], car: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_no_damage_leads_to_other_errors(kind, damageable, car, tmp_path):
     """Whatever stands in a place, loading raises a ValueError or returns a model that can be used."""
     path, rng = tmp_path / "x.json", np.random.default_rng(0)
     bn.save(damageable[kind], path)
@@ -735,7 +714,7 @@ def test_no_damage_leads_to_other_errors(
         assert bn.predict(x, rows, prob=True).to_numpy().sum() == pytest.approx(1)
 
 
-def test_an_averaged_model_is_the_same_to_the_last_bit_and_no_larger(tmp_path: Path) -> None:
+def test_an_averaged_model_is_the_same_to_the_last_bit_and_no_larger(tmp_path):
     rng = np.random.default_rng(0)
     n = 500
     frame = pd.DataFrame({f"t{i}": rng.integers(40, size=n).astype(str) for i in range(10)})
@@ -751,7 +730,7 @@ def test_an_averaged_model_is_the_same_to_the_last_bit_and_no_larger(tmp_path: P
     assert (tmp_path / "again.json").read_text() == path.read_text()
 
 
-def test_hostile_files_are_refused_before_much_is_built(tmp_path: Path) -> None:
+def test_hostile_files_are_refused_before_much_is_built(tmp_path):
     path = tmp_path / "x.json"
     for text in ("[" + "1," * 5_000_000 + "1]", " " * 20_000_000, '{"a": ' * 1_000_000):
         path.write_text(text)
@@ -769,7 +748,7 @@ def test_hostile_files_are_refused_before_much_is_built(tmp_path: Path) -> None:
     # the bytes, the text and its JSON, 8 bytes per 2 of the file, and nothing made of it
     assert tracemalloc.get_traced_memory()[1] < 6 * path.stat().st_size
     tracemalloc.stop()
-    shared: list[Any] = ["low"]
+    shared = ["low"]
     for number in range(40):
         one = {"kind": "shared", "number": number}
         shared.append({"kind": "list", "items": [one, one]})
@@ -790,13 +769,9 @@ def test_hostile_files_are_refused_before_much_is_built(tmp_path: Path) -> None:
 
 
 @given(
-    start=st.integers(0, 900),
-    length=st.integers(0, 30),
-    insert=st.text('{}[]",:0.1e-naulkid', max_size=4),
+    start=st.integers(0, 900), length=st.integers(0, 30), insert=st.text('{}[]",:0.1e-naulkid', max_size=4)
 )
-def test_a_damaged_file_is_read_or_refused(
-    start: int, length: int, insert: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_damaged_file_is_read_or_refused(start, length, insert, tmp_path_factory):
     """Whatever is cut out or put in: a model that predicts, or an error that names the file."""
     path, text = tmp_path_factory.getbasetemp() / "damaged.json", json.dumps(SAVED)
     path.write_text(text[:start] + insert + text[start + length :])
@@ -811,7 +786,7 @@ def test_a_damaged_file_is_read_or_refused(
 
 
 @pytest.mark.parametrize("shared", [None, 3, {}, "x", True])
-def test_shared_values_that_are_no_list_are_refused(tmp_path: Path, shared: Any) -> None:
+def test_shared_values_that_are_no_list_are_refused(tmp_path, shared):
     path = tmp_path / "x.json"
     path.write_text(json.dumps({**SAVED, "shared": shared}))
     with pytest.raises(ValueError, match="shared must be a list; got"):

@@ -1,9 +1,6 @@
 """Findings about tables of frequencies, persons with several rows, labelled numbers and codes of surveys."""
 
-from __future__ import annotations
-
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,13 +25,13 @@ COUNTED = pd.DataFrame(
 )
 
 
-def findings(dataset: Any, class_var: Any = None) -> dict[str, str]:
+def findings(dataset, class_var=None):
     """Return the last finding by column."""
     found = bn.check_data(dataset, class_var)
     return dict(zip(found["column"], found["finding"], strict=True))
 
 
-def warned(function: Any) -> list[str]:
+def warned(function):
     """Return the messages of the warnings of a call."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -43,7 +40,7 @@ def warned(function: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("Freq", int), ("n", float), ("count", int), (0, float)])
-def test_a_table_of_frequencies_is_found_and_the_remedy_counts_persons(name: Any, dtype: Any) -> None:
+def test_a_table_of_frequencies_is_found_and_the_remedy_counts_persons(name, dtype):
     table = COUNTED.rename(columns={"Freq": name}).astype({name: dtype})
     [(column, finding, remedy)] = bn.check_data(table, "state").to_numpy()
     assert (column, finding[:22]) == (name, "numbers of equal rows,")
@@ -57,7 +54,7 @@ def test_a_table_of_frequencies_is_found_and_the_remedy_counts_persons(name: Any
 
 
 @pytest.mark.filterwarnings("ignore:numbers of equal rows")
-def test_a_table_of_frequencies_is_told_once_and_nothing_advises_to_merge_or_drop_the_counts() -> None:
+def test_a_table_of_frequencies_is_told_once_and_nothing_advises_to_merge_or_drop_the_counts():
     rng = np.random.default_rng(0)
     people = pd.DataFrame({name: rng.choice(list("abcdef"), 5000) for name in ("u", "v", "w")})
     people["y"] = np.where(rng.random(5000) < 0.2 + 0.5 * people["u"].isin(["a", "b"]), "p", "q")
@@ -75,7 +72,7 @@ def test_a_table_of_frequencies_is_told_once_and_nothing_advises_to_merge_or_dro
         assert all("encode(dataset, weights='n', weights_are='frequencies')" in text for text in told)
 
 
-def test_tables_without_counts_are_not_tables_of_frequencies() -> None:
+def test_tables_without_counts_are_not_tables_of_frequencies():
     rng = np.random.default_rng(1)
     assert not findings(bn.load_car(), "class")
     found = findings(bn.load_solar_flare(), "x-class-flares")
@@ -92,7 +89,7 @@ def test_tables_without_counts_are_not_tables_of_frequencies() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("named", "kind"), [("patient_id", str), ("bed", int)])
-def test_persons_with_several_rows_are_found_and_told(named: str, kind: Any) -> None:
+def test_persons_with_several_rows_are_found_and_told(named, kind):
     rng = np.random.default_rng(0)
     patient = np.repeat(rng.permutation(60), 5)
     ill = np.repeat(rng.random(60) < 0.4, 5) ^ (rng.random(300) < 0.05)
@@ -115,7 +112,7 @@ def test_persons_with_several_rows_are_found_and_told(named: str, kind: Any) -> 
     assert "persons" not in str(findings(by_chance, "ill"))
 
 
-def test_measurements_and_places_are_not_persons() -> None:
+def test_measurements_and_places_are_not_persons():
     rng = np.random.default_rng(2)
     age = rng.integers(18, 90, 600)
     towns = rng.choice([f"town {i}" for i in range(80)], 600, p=(w := 1 / np.arange(1, 81)) / w.sum())
@@ -127,7 +124,7 @@ def test_measurements_and_places_are_not_persons() -> None:
     assert "persons" not in str(findings(frame, "y"))
 
 
-def test_numbers_of_type_category_are_found_with_the_labels_that_are_lost() -> None:
+def test_numbers_of_type_category_are_found_with_the_labels_that_are_lost():
     rng = np.random.default_rng(2)
     age = rng.integers(18, 98, 1500)
     y = np.where(rng.random(1500) < 1 / (1 + np.exp(-0.08 * (age - 55))), "yes", "no")
@@ -160,7 +157,7 @@ def test_numbers_of_type_category_are_found_with_the_labels_that_are_lost() -> N
         ([1_000_000], 0, 9000),
     ],
 )
-def test_codes_of_surveys_are_found_by_their_distance(codes: list[int], low: int, high: int) -> None:
+def test_codes_of_surveys_are_found_by_their_distance(codes, low, high):
     rng = np.random.default_rng(0)
     values = rng.integers(low, high, 600)
     frame = pd.DataFrame({"years": values, "y": rng.choice(["a", "b"], 600)})
@@ -175,7 +172,7 @@ def test_codes_of_surveys_are_found_by_their_distance(codes: list[int], low: int
     assert frame["years"].isna().equals(pd.Series(coded, name="years"))
 
 
-def test_outliers_doses_and_zeros_are_not_codes() -> None:
+def test_outliers_doses_and_zeros_are_not_codes():
     rng = np.random.default_rng(3)
     y = rng.choice(["a", "b"], 400)
     for values in (
@@ -191,7 +188,7 @@ def test_outliers_doses_and_zeros_are_not_codes() -> None:
         assert found == ({"v": "4 whole numbers, which can be codes or counts"} if max(values) == 100 else {})
 
 
-def test_values_missing_in_the_same_rows_are_found() -> None:
+def test_values_missing_in_the_same_rows_are_found():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(rng.normal(size=(200, 5)), columns=list("abcde")).assign(
         f=rng.choice(["u", "v"], 200)
@@ -212,7 +209,7 @@ def test_values_missing_in_the_same_rows_are_found() -> None:
 
 
 @pytest.mark.slow
-def test_copies_of_the_class_are_told_with_groups_and_densities_too() -> None:
+def test_copies_of_the_class_are_told_with_groups_and_densities_too():
     rng = np.random.default_rng(5)
     y = rng.choice(["no", "yes"], 300)
     frame = pd.DataFrame({"fee": np.where(y == "yes", rng.integers(1, 20, 300) * 1.5, 0), "y": y})
@@ -226,7 +223,7 @@ def test_copies_of_the_class_are_told_with_groups_and_densities_too() -> None:
         assert any(text.startswith("'fee': alone predicts the class") for text in warned(call))
 
 
-def test_rows_without_a_class_do_not_stop_a_fit() -> None:
+def test_rows_without_a_class_do_not_stop_a_fit():
     rng = np.random.default_rng(6)
     frame = pd.DataFrame(
         {"size": rng.normal(size=120), "n": rng.integers(0, 40, 120), "text": rng.choice(["u", "v"], 120)}
@@ -238,18 +235,18 @@ def test_rows_without_a_class_do_not_stop_a_fit() -> None:
 
 
 @pytest.mark.parametrize(("hits", "rows", "share"), [(9, 10, 0.5), (40, 40, 0.3), (60, 200, 0.2)])
-def test_the_chance_of_agreement_is_bounded_tightly(hits: int, rows: int, share: float) -> None:
+def test_the_chance_of_agreement_is_bounded_tightly(hits, rows, share):
     """The bound of Chernoff is at most rows + 1 times the probability of so many hits or more."""
     exact = binom.logsf(hits - 1, rows, share)
     assert exact <= _log_chance_of_hits(hits, rows, share) <= exact + np.log(rows + 1)
 
 
-def test_groups_of_one_size_are_too_even_from_34_groups_on() -> None:
+def test_groups_of_one_size_are_too_even_from_34_groups_on():
     """The variance is 0, and the standard deviation of its ratio to that of draws √(2 / 33) < 1/4."""
     assert [_are_evenly_sized(np.full(groups, 5)) for groups in (33, 34)] == [False, True]
 
 
-def test_whole_numbers_identify_rows_if_chance_does_not_make_them_differ() -> None:
+def test_whole_numbers_identify_rows_if_chance_does_not_make_them_differ():
     """Of 100 numbers in a range of r, all differ with a probability of at most Π (1 − k / r)."""
     chances = {span: np.log1p(-np.arange(1, 100) / span).sum() for span in range(200, 500)}
     largest = max(span for span, chance in chances.items() if chance < -14)
@@ -261,6 +258,6 @@ def test_whole_numbers_identify_rows_if_chance_does_not_make_them_differ() -> No
 
 
 @pytest.mark.parametrize(("rows", "is_found"), [(19, True), (18, False)])
-def test_one_row_in_twenty_may_have_a_value_that_does_not_repeat(rows: int, is_found: bool) -> None:
+def test_one_row_in_twenty_may_have_a_value_that_does_not_repeat(rows, is_found):
     frame = pd.DataFrame({"x": [*"a" * rows, *"b" * 19, "c", "d"], "y": [*"u" * rows, *"v" * 19, "u", "v"]})
     assert ("x" in findings(frame, "y")) == is_found

@@ -1,9 +1,6 @@
 """What newcomers type from the habits of other libraries: it works, or the error names the call to type."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +13,10 @@ CAR = bn.load_car().sample(200, random_state=0).reset_index(drop=True)
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_the_default_needs_the_class_and_the_data_in_any_order() -> None:
+def test_the_default_needs_the_class_and_the_data_in_any_order():
     expected = bn.predict(bn.bnc(class_var="class", dataset=CAR), CAR, prob=True)
-    bnc: Any = bn.bnc
-    calls: tuple[Any, ...] = (
+    bnc = bn.bnc
+    calls = (
         lambda: bnc("class", CAR),
         lambda: bnc("class", dataset=CAR),
         lambda: bnc(CAR, "class"),
@@ -34,12 +31,12 @@ def test_the_default_needs_the_class_and_the_data_in_any_order() -> None:
     assert bn.class_var(bnc("nb", named)) == "nb"
 
 
-def test_features_by_position_are_answered() -> None:
+def test_features_by_position_are_answered():
     assert bn.bnc("nb", "class", CAR, smooth=1).recipe.structure.name == "nb"
     assert pickle.loads(pickle.dumps(bn.nb)) is bn.nb
 
 
-def test_estimators_are_imported_from_the_package_and_answer_parameters_and_methods_of_others() -> None:
+def test_estimators_are_imported_from_the_package_and_answer_parameters_and_methods_of_others():
     pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
     from sklearn.base import clone
 
@@ -64,7 +61,7 @@ def test_estimators_are_imported_from_the_package_and_answer_parameters_and_meth
         print(clf.hue)
 
 
-def test_numbers_and_texts_stand_for_intervals_of_columns_that_were_cut_before() -> None:
+def test_numbers_and_texts_stand_for_intervals_of_columns_that_were_cut_before():
     women = bn.load_pima()
     cut = pd.DataFrame({"age": pd.cut(women["age"], [20, 30, 40, 90]), "diabetes": women["diabetes"]})
     x = bn.lp(bn.nb("diabetes", cut), cut, smooth=1)
@@ -79,7 +76,7 @@ def test_numbers_and_texts_stand_for_intervals_of_columns_that_were_cut_before()
             bn.predict(x, {"age": value})
 
 
-def test_a_feature_that_was_dropped_is_named() -> None:
+def test_a_feature_that_was_dropped_is_named():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
     data["y"] = np.where(data["a"] > 0, "u", "v")

@@ -1,11 +1,7 @@
 """Frames of polars, Arrow and DuckDB: everything is as from pandas, and predictions are in their types."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +21,7 @@ GRADES = ["low", "mid", "high", "top"]
 
 
 @pytest.fixture(scope="module")
-def people() -> pd.DataFrame:
+def people():
     """Categories in their own order, integers, bools, text, numbers and labels, with missing values."""
     rng, n = np.random.default_rng(0), 150
     frame = pd.DataFrame(
@@ -43,12 +39,12 @@ def people() -> pd.DataFrame:
     return frame.assign(buys=np.where(buys > 2, "yes", np.where(buys > 1, "maybe", "no")))
 
 
-def as_polars(frame: pd.DataFrame) -> Any:
+def as_polars(frame):
     enums = {name: pl.Enum(GRADES) for name in frame.columns if name == "grade"}
     return pl.from_pandas(frame).cast(enums)
 
 
-def as_relation(frame: pd.DataFrame) -> Any:
+def as_relation(frame):
     table = as_polars(frame).to_arrow()
     columns = f"* replace (grade::enum{tuple(GRADES)} as grade)" if "grade" in frame else "*"
     return duckdb.from_arrow(table).project(columns)
@@ -57,14 +53,14 @@ def as_relation(frame: pd.DataFrame) -> Any:
 class Stream:
     """Data with only the interface of Arrow."""
 
-    def __init__(self, frame: pd.DataFrame) -> None:
+    def __init__(self, frame):
         self.table = as_polars(frame).to_arrow()
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+    def __arrow_c_stream__(self, requested_schema=None):
         return self.table.__arrow_c_stream__(requested_schema)
 
 
-KINDS: dict[str, Callable[[pd.DataFrame], Any]] = {
+KINDS = {
     "polars": as_polars,
     "lazy polars": lambda frame: as_polars(frame).lazy(),
     "arrow": lambda frame: as_polars(frame).to_arrow(),
@@ -74,19 +70,19 @@ KINDS: dict[str, Callable[[pd.DataFrame], Any]] = {
 ANSWERS = {"polars": pl, "lazy polars": pl, "arrow": pa, "duckdb": pa, "stream": pa}
 
 
-def coded(frame: pd.DataFrame) -> pd.DataFrame:
+def coded(frame):
     return frame.drop(columns="size")
 
 
-def fitted(frame: Any, **options: Any) -> Any:
+def fitted(frame, **options):
     return bn.lp(bn.nb("buys", frame), frame, **{"smooth": 1, **options})
 
 
-def posteriors(x: Any, frame: pd.DataFrame) -> pd.DataFrame:
+def posteriors(x, frame):
     return bn.predict(x, frame, prob=True)
 
 
-WITHOUT_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
+WITHOUT_NUMBERS = {
     "nb, lp": lambda given, frame: posteriors(fitted(given), frame),
     "tan_cl": lambda given, frame: bn.modelstring(bn.tan_cl("buys", given, score="aic")),
     "tan_cl em": lambda given, frame: bn.modelstring(bn.tan_cl("buys", given, missing="em")),
@@ -119,7 +115,7 @@ WITHOUT_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
         bn.tan_cl("buys", frame), given, replicates=5, rng=0
     ),
 }
-WITH_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
+WITH_NUMBERS = {
     "bnc": lambda given, frame: posteriors(bn.bnc("kdb_mi", "buys", given), frame),
     "bnc mdlp": lambda given, frame: posteriors(
         bn.bnc("nb", "buys", given, smooth=1, discretize="mdlp"), frame
@@ -138,7 +134,7 @@ WITH_NUMBERS: dict[str, Callable[[Any, pd.DataFrame], Any]] = {
 }
 
 
-def check_equal(mine: Any, other: Any) -> None:
+def check_equal(mine, other):
     if isinstance(other, pd.DataFrame):
         pd.testing.assert_frame_equal(mine, other, rtol=1e-13, check_dtype=False)
     elif isinstance(other, pd.Series):
@@ -148,7 +144,7 @@ def check_equal(mine: Any, other: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_columns_are_as_in_pandas(people: pd.DataFrame, kind: str) -> None:
+def test_columns_are_as_in_pandas(people, kind):
     found = foreign_to_pandas(KINDS[kind](people))
     mine, other = bn.encode(coded(found)), bn.encode(coded(people))
     assert mine.levels == other.levels
@@ -159,7 +155,7 @@ def test_columns_are_as_in_pandas(people: pd.DataFrame, kind: str) -> None:
 
 
 @pytest.mark.parametrize("call", WITHOUT_NUMBERS)
-def test_functions_of_categories(people: pd.DataFrame, call: str) -> None:
+def test_functions_of_categories(people, call):
     frame = coded(people)[["pet", "town", "buys"]] if call == "hc em" else coded(people)
     function = WITHOUT_NUMBERS[call]
     expected = function(frame, frame)
@@ -169,7 +165,7 @@ def test_functions_of_categories(people: pd.DataFrame, call: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("call", WITH_NUMBERS)
-def test_functions_of_numbers(people: pd.DataFrame, call: str) -> None:
+def test_functions_of_numbers(people, call):
     function = WITH_NUMBERS[call]
     expected = function(people, people)
     for make in (as_polars, as_relation, Stream):
@@ -177,13 +173,13 @@ def test_functions_of_numbers(people: pd.DataFrame, call: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_predictions_are_in_the_library_of_the_rows(people: pd.DataFrame, kind: str) -> None:
+def test_predictions_are_in_the_library_of_the_rows(people, kind):
     library, rows = ANSWERS[kind], KINDS[kind](people)
     series = pl.Series if library is pl else pa.ChunkedArray
     table = pl.DataFrame if library is pl else pa.Table
     x = bn.bnc("nb", "buys", people, smooth=1, discretize="mdlp")
     both = bn.lp(bn.mbc(["buys", "pet"], coded(people)), coded(people), smooth=1)
-    calls: list[Callable[[Any], Any]] = [
+    calls = [
         lambda given: bn.predict(x, given),
         lambda given: bn.cv_predict(x, given, k=3, rng=0, prob=False),
     ]
@@ -204,7 +200,7 @@ def test_predictions_are_in_the_library_of_the_rows(people: pd.DataFrame, kind: 
     assert foreign_to_pandas(bn.predict(both, rows, prob=True)).columns[-1] == "pet_True"
 
 
-def test_labels_keep_their_types(people: pd.DataFrame) -> None:
+def test_labels_keep_their_types(people):
     frame = coded(people)
     for name, dtype in {"rooms": pl.Int64, "pet": pl.Boolean}.items():
         x = bn.lp(bn.nb(name, frame.dropna()), frame.dropna(), smooth=1)
@@ -220,7 +216,7 @@ def test_labels_keep_their_types(people: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("kind", ["polars", "arrow"])
-def test_labels_and_posteriors_are_compared(people: pd.DataFrame, kind: str) -> None:
+def test_labels_and_posteriors_are_compared(people, kind):
     frame = coded(people)
     rows, x = KINDS[kind](frame), fitted(frame)
     predicted, shares, actual = bn.predict(x, rows), bn.predict(x, rows, prob=True), rows["buys"]
@@ -242,7 +238,7 @@ def test_labels_and_posteriors_are_compared(people: pd.DataFrame, kind: str) -> 
     np.testing.assert_array_equal(folds, bn.stratified_folds(frame["buys"], k=3, rng=0))
 
 
-def test_posteriors_of_labels_that_are_numbers(people: pd.DataFrame) -> None:
+def test_posteriors_of_labels_that_are_numbers(people):
     frame = coded(people).dropna()
     x = bn.lp(bn.nb("rooms", frame), frame, smooth=1)
     rows = as_polars(frame)
@@ -252,13 +248,13 @@ def test_posteriors_of_labels_that_are_numbers(people: pd.DataFrame) -> None:
 
 
 @pytest.fixture(scope="module")
-def fitted_to_pandas(people: pd.DataFrame) -> tuple[BNCClassifier, BNCMultiClassifier]:
+def fitted_to_pandas(people):
     features, two = people.drop(columns="buys"), people[["buys", "town"]].fillna("Bari")
     return BNCClassifier("nb").fit(features, people["buys"]), BNCMultiClassifier("mbc").fit(features, two)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_estimators(people: pd.DataFrame, fitted_to_pandas: Any, kind: str) -> None:
+def test_estimators(people, fitted_to_pandas, kind):
     features, labels = people.drop(columns="buys"), people["buys"]
     rows, y = KINDS[kind](features), pl.Series("buys", labels.tolist())
     other, expected = fitted_to_pandas
@@ -273,45 +269,45 @@ def test_estimators(people: pd.DataFrame, fitted_to_pandas: Any, kind: str) -> N
     assert several.score(rows, ys) == expected.score(features, ys.to_pandas())
 
 
-def test_categories_of_polars_are_sorted(people: pd.DataFrame) -> None:
+def test_categories_of_polars_are_sorted(people):
     frame = as_polars(coded(people)).with_columns(pl.col("grade").cast(pl.String).cast(pl.Categorical))
     assert bn.encode(frame).levels[0] == ("high", "low", "mid")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_lists_of_frames_are_partitioned_data(people: pd.DataFrame, kind: str) -> None:
+def test_lists_of_frames_are_partitioned_data(people, kind):
     frame, make = coded(people), KINDS[kind]
     for parts in ([make(frame[:70]), make(frame[70:])], lambda: iter([make(frame)])):
         check_equal(posteriors(fitted(parts), frame), posteriors(fitted(frame), frame))
 
 
-def test_decimals_are_numbers() -> None:
+def test_decimals_are_numbers():
     found = foreign_to_pandas(duckdb.sql("select 1.5::decimal(20, 2) as x, null::boolean as y, null as z"))
     assert found["x"].tolist() == [1.5]
     assert found[["y", "z"]].isna().all(axis=None)
 
 
-def test_answers_with_columns_of_one_name_are_refused(people: pd.DataFrame) -> None:
+def test_answers_with_columns_of_one_name_are_refused(people):
     frame = coded(people).dropna().rename(columns={"town": "buys_yes"}).assign(buys="yes_x", buys_yes="x")
     x = bn.lp(bn.mbc(["buys", "buys_yes"], frame), frame, smooth=1)
     with pytest.raises(ValueError, match=r"newdata must be a pandas DataFrame if columns.*same name as text"):
         bn.predict(x, as_polars(frame), prob=True)
 
 
-def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, people: pd.DataFrame) -> None:
+def test_what_is_missing_is_told(monkeypatch, people):
     monkeypatch.setitem(sys.modules, "narwhals.stable.v2", None)
     with pytest.raises(ImportError, match=r"polars\.DataFrame require narwhals.*pip install narwhals"):
         bn.nb("buys", as_polars(people))
 
 
 @pytest.mark.slow
-def test_narwhals_is_imported_only_for_other_frames() -> None:
+def test_narwhals_is_imported_only_for_other_frames():
     code = "import sys, bnclassify as bn; bn.nb('class', bn.load_car()); print('narwhals' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
 
-def pieces(people: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def pieces(people):
     """The frame with categories of Arrow: in one piece, and in pieces with own dictionaries."""
     halves = [pa.Table.from_pandas(part, preserve_index=False) for part in (people[:70], people[70:])]
     one = pa.Table.from_pandas(people, preserve_index=False)
@@ -321,7 +317,7 @@ def pieces(people: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"min_count": 60}, {"missing_level": True}, {"smooth": 1}], ids=str)
-def test_categories_of_arrow_in_pandas_are_categories(people: pd.DataFrame, options: dict[str, Any]) -> None:
+def test_categories_of_arrow_in_pandas_are_categories(people, options):
     plain = people.assign(buys=people["buys"].astype("category"))
     if "smooth" in options:
         plain = plain.drop(columns="size")
@@ -335,7 +331,7 @@ def test_categories_of_arrow_in_pandas_are_categories(people: pd.DataFrame, opti
 
 
 @pytest.mark.slow
-def test_categories_of_arrow_are_accepted_everywhere(people: pd.DataFrame) -> None:
+def test_categories_of_arrow_are_accepted_everywhere(people):
     plain = people.drop(columns="size").astype({"rooms": "category", "buys": "category"})
     for frame in pieces(plain).values():
         assert bn.encode(frame).schema == bn.encode(plain).schema
@@ -359,7 +355,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("case", ODD)
-def test_columns_that_are_not_used_can_have_any_type(people: pd.DataFrame, case: str) -> None:
+def test_columns_that_are_not_used_can_have_any_type(people, case):
     frame = as_polars(people.drop(columns="size"))
     odd = frame.with_columns(ODD[case](len(people)))
     names = ["grade", "town"]
@@ -370,7 +366,7 @@ def test_columns_that_are_not_used_can_have_any_type(people: pd.DataFrame, case:
     assert bn.check_data(odd, "buys")["column"].tolist() == ["rooms", "odd"]
 
 
-def test_integers_of_128_bits_and_decimals_without_fractions_are_whole_numbers(people: pd.DataFrame) -> None:
+def test_integers_of_128_bits_and_decimals_without_fractions_are_whole_numbers(people):
     from decimal import Decimal
 
     plain = people[["rooms", "buys"]]

@@ -1,7 +1,5 @@
 """The tests start without the libraries that are optional."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib import import_module
@@ -30,20 +28,20 @@ sys.exit(pytest.main(["--collect-only", "-qq", "-m", "", "-p", "no:cacheprovider
 
 
 @pytest.mark.parametrize("module", GUARDED_MODULES)
-def test_guarded_modules_exist(module: str) -> None:
+def test_guarded_modules_exist(module):
     assert find_spec(module) is not None
     if find_spec(GUARDED_MODULES[module]):
         import_module(module)
 
 
 @pytest.mark.parametrize("function", GUARDED_FUNCTIONS)
-def test_guarded_functions_exist(function: str) -> None:
+def test_guarded_functions_exist(function):
     module, _, name = function.rpartition(".")
     assert callable(getattr(import_module(module), name))
 
 
 @pytest.mark.slow
-def test_tests_start_without_optional_libraries() -> None:
+def test_tests_start_without_optional_libraries():
     command, root = [sys.executable, "-c", WITHOUT, ABSENT], Path(__file__).parents[1]
     found = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
     assert found.returncode == 0, found.stdout[-2000:] + found.stderr[-2000:]

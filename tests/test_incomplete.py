@@ -1,11 +1,7 @@
 """Rows with missing features: exact marginalisation, against enumeration."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +21,7 @@ from .strategies import examples, frames, graphs, networks
 @pytest.mark.parametrize("kind", ["nb", "tan", "any", "aode", "general", "ensemble"])
 @given(st.data())
 @examples(25)
-def test_posteriors_equal_enumeration(kind: str, data: st.DataObject) -> None:
+def test_posteriors_equal_enumeration(kind, data):
     frame = data.draw(frames(max_rows=15, max_features=5, missing=0.1))
     structure = {
         "nb": lambda: bn.nb("class", frame),
@@ -45,14 +41,14 @@ def test_posteriors_equal_enumeration(kind: str, data: st.DataObject) -> None:
 
 @given(st.data())
 @examples(25)
-def test_impossible_values_are_summed_out_too(data: st.DataObject) -> None:
+def test_impossible_values_are_summed_out_too(data):
     frame = data.draw(frames(max_rows=8, max_features=4))
     x = bn.lp(data.draw(st.one_of(networks(frame), graphs(frame))), frame, smooth=0)
     new = with_holes(frame, 0.5, 1)
     np.testing.assert_allclose(bn.predict(x, new, prob=True), posterior_by_enumeration(x, new), atol=1e-9)
 
 
-def test_elimination_equals_messages_on_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_elimination_equals_messages_on_trees(monkeypatch):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 3, (300, 12)), columns=[f"x{i}" for i in range(12)])
     frame["class"] = rng.integers(0, 2, 300)
@@ -67,7 +63,7 @@ def test_elimination_equals_messages_on_trees(monkeypatch: pytest.MonkeyPatch) -
     np.testing.assert_allclose(by_messages, by_elimination, rtol=1e-10)
 
 
-def test_a_missing_feature_with_four_hundred_children() -> None:
+def test_a_missing_feature_with_four_hundred_children():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 10, (200, 401)), columns=[f"x{i}" for i in range(401)])
     frame = frame.assign(x0=rng.integers(0, 2, 200), label=rng.integers(0, 2, 200)).astype("category")
@@ -81,7 +77,7 @@ def test_a_missing_feature_with_four_hundred_children() -> None:
 
 
 @pytest.mark.parametrize("name", ["nb", "tan_cl_loglik", "tan_cl_aic", "aode"])
-def test_reference_posteriors(name: str) -> None:
+def test_reference_posteriors(name):
     reference, frame = read_reference("voting_incomplete"), reference_frame("voting")
     structure = {
         "nb": bn.nb("Class", frame),
@@ -97,7 +93,7 @@ def test_reference_posteriors(name: str) -> None:
         assert bn.cloglik(x, rows) == pytest.approx(reference[name]["cloglik_rows"], rel=1e-9)
 
 
-def test_complete_rows_do_not_change_beside_incomplete_ones(voting: pd.DataFrame) -> None:
+def test_complete_rows_do_not_change_beside_incomplete_ones(voting):
     structures = [
         bn.nb("Class", voting),
         bn.tan_cl("Class", voting),
@@ -112,7 +108,7 @@ def test_complete_rows_do_not_change_beside_incomplete_ones(voting: pd.DataFrame
         pd.testing.assert_frame_equal(together, alone, check_exact=True)
 
 
-def test_all_missing_gives_the_prior(voting: pd.DataFrame) -> None:
+def test_all_missing_gives_the_prior(voting):
     nothing = pd.DataFrame({v: pd.Categorical([None] * 3) for v in voting.columns[:-1]})
     for structure in (bn.nb("Class", voting), bn.tan_cl("Class", voting)):
         x = bn.lp(structure, voting, smooth=1)
@@ -122,7 +118,7 @@ def test_all_missing_gives_the_prior(voting: pd.DataFrame) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.1, 0.9])
-def test_a_thousand_features_do_not_underflow(share: float) -> None:
+def test_a_thousand_features_do_not_underflow(share):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 2, (40, 1000)), columns=[f"x{i}" for i in range(1000)])
     frame["class"] = rng.integers(0, 2, 40)
@@ -133,7 +129,7 @@ def test_a_thousand_features_do_not_underflow(share: float) -> None:
     np.testing.assert_allclose(bn.predict(x, new, prob=True).sum(axis=1), 1)
 
 
-def test_a_chain_of_missing_features_is_summed_exactly() -> None:
+def test_a_chain_of_missing_features_is_summed_exactly():
     """P(last | first) is a product of matrices."""
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(rng.integers(0, 2, (60, 6)), columns=list("abcdef")).assign(**{"class": "k"})
@@ -150,7 +146,7 @@ def test_a_chain_of_missing_features_is_summed_exactly() -> None:
     assert bn.loglik(x, row) == pytest.approx(expected, rel=1e-12)
 
 
-def test_a_chain_of_missing_features_above_the_class_is_summed_exactly(car: pd.DataFrame) -> None:
+def test_a_chain_of_missing_features_above_the_class_is_summed_exactly(car):
     families = (("buying",), ("safety", "buying"), ("class", "safety"))
     frame = car[["buying", "safety", "class"]]
     x = bn.lp(bn.BNC("class", families), frame, smooth=1)
@@ -160,7 +156,7 @@ def test_a_chain_of_missing_features_above_the_class_is_summed_exactly(car: pd.D
     )
 
 
-def test_a_sum_too_large_is_refused_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sum_too_large_is_refused_by_its_size(monkeypatch):
     monkeypatch.setattr(elimination, "MAX_CELLS", 600)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 5, (50, 5)), columns=list("abcde")).assign(
@@ -177,7 +173,7 @@ def test_a_sum_too_large_is_refused_by_its_size(monkeypatch: pytest.MonkeyPatch)
         bn.predict(x, row)
 
 
-def test_unseen_levels_can_be_taken_as_missing(car: pd.DataFrame) -> None:
+def test_unseen_levels_can_be_taken_as_missing(car):
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     strange = car.astype(str).assign(safety="extreme").head(20)
     missing = car.head(20).assign(safety=pd.Categorical([None] * 20))
@@ -189,7 +185,7 @@ def test_unseen_levels_can_be_taken_as_missing(car: pd.DataFrame) -> None:
 
 
 @informative_gaps
-def test_numbers_that_are_all_unseen_are_not_reported() -> None:
+def test_numbers_that_are_all_unseen_are_not_reported():
     """A few measurements need not occur among others that are so few that they are categories."""
     frame = pd.DataFrame({"age": [19, 24, 27, 35, 41, 52], "y": [*"aabbab"]})
     x = bn.bnc("nb", "y", frame, smooth=1, discretize="mdlp")
@@ -197,7 +193,7 @@ def test_numbers_that_are_all_unseen_are_not_reported() -> None:
     np.testing.assert_allclose(posteriors, 0.5)
 
 
-def test_accuracy_and_cv_take_incomplete_rows(voting: pd.DataFrame) -> None:
+def test_accuracy_and_cv_take_incomplete_rows(voting):
     x = bn.lp(bn.tan_cl("Class", voting), voting, smooth=1)
     assert bn.accuracy(bn.predict(x, voting), voting["Class"]) > 0.93
     folds = bn.stratified_folds(voting["Class"], 5, rng=0)
@@ -209,7 +205,7 @@ def test_accuracy_and_cv_take_incomplete_rows(voting: pd.DataFrame) -> None:
     np.testing.assert_array_equal(bn.cv(x, voting, folds=folds, mean=False)[0], by_hand)
 
 
-def table_of_models() -> dict[str, list[str]]:
+def table_of_models():
     """The rows of the table of the page on missing values, by their first cell."""
     page = Path(__file__).parents[1] / "vignettes" / "incomplete.py"
     lines = [line[4:-2].split(" | ") for line in page.read_text().splitlines() if line.startswith("# | ")]
@@ -217,7 +213,7 @@ def table_of_models() -> dict[str, list[str]]:
     return {cells[0]: cells[1:] for cells in lines[start + 1 :] if len(cells) == 6}
 
 
-LEARNED: dict[str, Callable[[pd.DataFrame], Any]] = {
+LEARNED = {
     "networks by": lambda d: bn.lp(bn.tan_cl("Class", d), d, smooth=1, missing="em"),
     "`aode`": lambda d: bn.lp(bn.aode("Class", d), d, smooth=1, missing="em"),
     "`lca`": lambda d: bn.lca("group", d.drop(columns="Class"), k=2, restarts=1, rng=0),
@@ -234,7 +230,7 @@ LEARNED: dict[str, Callable[[pd.DataFrame], Any]] = {
 
 
 @pytest.mark.parametrize("name", LEARNED)
-def test_the_page_says_what_models_do(voting: pd.DataFrame, name: str) -> None:
+def test_the_page_says_what_models_do(voting, name):
     (cells,) = [cells for row, cells in table_of_models().items() if name in row]
     frame = (
         voting.iloc[:, -4:].join(voting["crime"])
@@ -244,7 +240,7 @@ def test_the_page_says_what_models_do(voting: pd.DataFrame, name: str) -> None:
     x = LEARNED[name](frame)
     rows = frame.drop(columns=[c for c in x.targets if c in frame])
     rows, several = rows[rows.isna().any(axis=1)].head(3), len(x.targets) > 1
-    calls: list[tuple[str, Callable[[], Any]]] = [
+    calls = [
         (cells[1], lambda: bn.predict(x, rows)),
         (cells[2], lambda: bn.loglik(x, frame.dropna())),
         (cells[3], lambda: bn.explain(x, rows, class_var="Class" if several else None)),
@@ -258,7 +254,7 @@ def test_the_page_says_what_models_do(voting: pd.DataFrame, name: str) -> None:
             call()
 
 
-def test_likelihoods_that_round_to_zero_in_a_product_are_summed_as_logs() -> None:
+def test_likelihoods_that_round_to_zero_in_a_product_are_summed_as_logs():
     """The only possible value of p is that in which v makes the observed d and e improbable, by 1e-300."""
     small, half = 1e-150, np.full(2, 0.5)
     tables = {

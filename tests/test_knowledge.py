@@ -2,8 +2,6 @@
 
 import json
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,12 +12,12 @@ import bnclassify as bn
 from .conftest import REFERENCE
 
 
-def figures(name: str) -> dict[str, Any]:
+def figures(name):
     """Read a file of reference figures."""
     return json.loads((REFERENCE / "knowledge" / f"{name}.json").read_text())
 
 
-def rows_of(reference: dict[str, Any]) -> pd.DataFrame:
+def rows_of(reference):
     """Return the data of reference figures, with the levels in their order."""
     folder = REFERENCE / "data"
     if reference["csv"] == "car.csv":
@@ -32,7 +30,7 @@ def rows_of(reference: dict[str, Any]) -> pd.DataFrame:
     return frame.astype({v: pd.CategoricalDtype(s) for v, s in reference["levels"].items()})
 
 
-def network_of(reference: dict[str, Any], name: str) -> bn.BNC:
+def network_of(reference, name):
     """Return a network of the reference with tables with smoothing 1."""
     frame, class_var = rows_of(reference), reference["class"]
     families = []
@@ -48,11 +46,9 @@ def network_of(reference: dict[str, Any], name: str) -> bn.BNC:
 EVIDENCE = figures("evidence")
 
 
-def evidence_of(query: dict[str, Any], levels: dict[str, list[str]]) -> dict[str, Any]:
+def evidence_of(query, levels):
     """Return the evidence of a query; of two kinds on one variable, the product."""
-    evidence: dict[str, Any] = {
-        v: dict(zip(levels[v], w, strict=True)) for v, w in query["likelihood"].items()
-    }
+    evidence = {v: dict(zip(levels[v], w, strict=True)) for v, w in query["likelihood"].items()}
     for v, labels in query["sets"].items():
         evidence[v] = {k: w for k, w in evidence[v].items() if k in labels} if v in evidence else labels
     for v, label in query["hard"].items():
@@ -64,7 +60,7 @@ def evidence_of(query: dict[str, Any], levels: dict[str, list[str]]) -> dict[str
 @pytest.mark.parametrize(
     "net", [*(pytest.param(net, marks=pytest.mark.slow) for net in ("nb", "tan")), "general"]
 )
-def test_queries_with_uncertain_evidence(name: str, net: str) -> None:
+def test_queries_with_uncertain_evidence(name, net):
     reference = EVIDENCE[name]
     x, levels, class_var = network_of(reference, net), reference["levels"], reference["class"]
     for query in reference["queries"]:
@@ -80,7 +76,7 @@ def test_queries_with_uncertain_evidence(name: str, net: str) -> None:
         np.testing.assert_allclose(joint.to_numpy(), answer["joint"], atol=1e-12)
 
 
-def test_jeffrey() -> None:
+def test_jeffrey():
     reference = EVIDENCE["car"]
     for net in ("nb", "tan", "general"):
         x = network_of(reference, net)
@@ -97,7 +93,7 @@ def test_jeffrey() -> None:
             assert bn.query(x, v, soft).to_numpy() == pytest.approx(wanted.to_numpy(), abs=1e-12)
 
 
-def test_a_table_is_replaced(car: pd.DataFrame) -> None:
+def test_a_table_is_replaced(car):
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     table = bn.cpt(x, "maint")
     shuffled = table.sample(frac=1, random_state=0).sample(frac=1, axis=1, random_state=1)
@@ -123,7 +119,7 @@ def test_a_table_is_replaced(car: pd.DataFrame) -> None:
     assert "with_table(x, 'maint', ...)" in repr(y)
 
 
-def test_cross_validation_replaces_the_table_again(car: pd.DataFrame, tmp_path: Path) -> None:
+def test_cross_validation_replaces_the_table_again(car, tmp_path):
     x = bn.bnc("nb", "class", car, smooth=1)
     table = bn.cpt(x, "safety") * 0 + np.array([[0.2], [0.3], [0.5]])
     y = bn.with_table(x, "safety", table)
@@ -142,7 +138,7 @@ def test_cross_validation_replaces_the_table_again(car: pd.DataFrame, tmp_path: 
         assert bn.cv(tan, car, folds=folds) > 0.8
 
 
-def test_tables_make_a_network(car: pd.DataFrame) -> None:
+def test_tables_make_a_network(car):
     for x in (bn.bnc("tan_cl", "class", car, smooth=1), bn.lp(bn.hc("class", car), car, smooth=1)):
         y = bn.from_tables("class", {v: bn.cpt(x, v) for v in x.variables})
         assert bn.families(y) == bn.families(x)
@@ -153,7 +149,7 @@ def test_tables_make_a_network(car: pd.DataFrame) -> None:
     np.testing.assert_allclose(bn.cpt(again, "class"), bn.cpt(x, "class"), atol=0.2)
 
 
-def of_class(probabilities: list[float]) -> pd.DataFrame:
+def of_class(probabilities):
     """Return a table of a variable without parents."""
     return pd.DataFrame({"p": probabilities}, index=["a", "b"])
 
@@ -181,7 +177,7 @@ def of_class(probabilities: list[float]) -> pd.DataFrame:
         ({"x": pd.DataFrame([[1.0, 1.0]], columns=pd.Index(["a", "b"], name="z"))}, KeyError, "got 'z'"),
     ],
 )
-def test_tables_that_are_refused(changes: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_tables_that_are_refused(changes, error, message):
     tables = {
         "x": pd.DataFrame([[0.1, 0.2], [0.9, 0.8]], ["u", "v"], pd.Index(["a", "b"], name="class")),
         "class": of_class([0.5, 0.5]),
@@ -197,7 +193,7 @@ LATENT = figures("latent")
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the model of . classes has")
 @pytest.mark.parametrize("name", LATENT)
-def test_latent_classes(name: str) -> None:
+def test_latent_classes(name):
     reference = LATENT[name]
     frame, restarts = rows_of(reference), 6 if name == "carcinoma" else 2
     for k, expected in reference["poLCA"].items():
@@ -216,7 +212,7 @@ def test_latent_classes(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_latent_classes_that_data_cannot_identify_are_told() -> None:
+def test_latent_classes_that_data_cannot_identify_are_told():
     items = bn.load_voting().iloc[:, :3].dropna()
     with pytest.warns(UserWarning, match="4 classes has 15 parameters, .* has 7 free cells"):
         bn.lca("group", items, k=4, restarts=1, rng=0)
@@ -225,7 +221,7 @@ def test_latent_classes_that_data_cannot_identify_are_told() -> None:
         bn.lca("group", bn.load_voting().drop(columns="Class"), k=[2, 3], restarts=2, rng=0)
 
 
-def check_tables(x: bn.BNC, expected: dict[str, Any], tolerance: float) -> None:
+def check_tables(x, expected, tolerance):
     """Compare shares and tables of latent classes."""
     tables = bn.params(x)
     np.testing.assert_allclose(tables["group"], expected["shares"], atol=tolerance)
@@ -234,7 +230,7 @@ def check_tables(x: bn.BNC, expected: dict[str, Any], tolerance: float) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:the largest number of classes")
-def test_latent_classes_are_models_like_others(tmp_path: Path) -> None:
+def test_latent_classes_are_models_like_others(tmp_path):
     votes = bn.load_voting().drop(columns="Class")
     x = bn.lca("group", votes, k=range(1, 4), restarts=3, rng=0)
     steps = bn.search_steps(x)
@@ -260,7 +256,7 @@ def test_latent_classes_are_models_like_others(tmp_path: Path) -> None:
     assert set(bn.explain(x, votes.iloc[0]).index) == {"group", *votes.columns}
 
 
-def test_the_objective_of_latent_classes_by_hand() -> None:
+def test_the_objective_of_latent_classes_by_hand():
     items = pd.DataFrame({"p": list("aabbabab"), "q": list("aabbbbab"), "r": list("abbbaaab")})
     x = bn.lca("group", items, k=2, smooth=0.5, restarts=3, rng=0)
     prior = 0.5 * sum(np.log(table).sum() for table in bn.params(x).values())  # of the class, too
@@ -268,7 +264,7 @@ def test_the_objective_of_latent_classes_by_hand() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:the largest number of classes")
-def test_weights_of_latent_classes() -> None:
+def test_weights_of_latent_classes():
     frame = rows_of(LATENT["values"])
     counted = frame.value_counts().rename("n").reset_index()
     data = bn.encode(counted, weights="n", weights_are="frequencies")
@@ -285,7 +281,7 @@ LAZY = figures("lazy")
 @pytest.mark.filterwarnings("ignore:the network has")
 @pytest.mark.parametrize("name", LAZY)
 @pytest.mark.parametrize("net", ["nb", "tan", "kdb2"])
-def test_implied_values_are_dropped(name: str, net: str) -> None:
+def test_implied_values_are_dropped(name, net):
     reference = LAZY[name]
     frame, structure = rows_of(reference), network_of(reference, net)
     rows = frame.iloc[reference["rows"]]
@@ -303,7 +299,7 @@ def test_implied_values_are_dropped(name: str, net: str) -> None:
             assert odds.sum() == pytest.approx(np.log(p / (1 - p)), rel=1e-6) or len(reference["classes"]) > 2
 
 
-def test_lazy_models_average_over_discretizations() -> None:
+def test_lazy_models_average_over_discretizations():
     frame = bn.load_pima().dropna().iloc[:, [1, 5, 7, -1]]
     copied = frame.assign(copy=2 * frame.iloc[:, 0])
     fit = partial(bn.bnc, "nb", frame.columns[-1], smooth=1, discretize="averaged")
@@ -314,7 +310,7 @@ def test_lazy_models_average_over_discretizations() -> None:
     np.testing.assert_allclose(bn.predict(never, copied, prob=True), expected, atol=1e-9)
 
 
-def test_lazy_models_are_models_like_others(tmp_path: Path) -> None:
+def test_lazy_models_are_models_like_others(tmp_path):
     frame = rows_of(LAZY["car_sub"])
     x = bn.bnc("tan_cl", "class", frame, smooth=1, subsumption=30)
     assert "num. implications" in repr(x)

@@ -1,9 +1,5 @@
 """Structure and parameters in one call, and again in each fold."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +11,7 @@ from .conftest import read_reference, reference_frame, scores_of
 
 
 @pytest.mark.parametrize("name", ["car_search", "voting_complete_search"])
-def test_cv_in_every_fold(name: str) -> None:
+def test_cv_in_every_fold(name):
     reference, frame = read_reference(name), reference_frame(name)
     class_var, smooth = reference["class"], reference["smooth"]
     models = {
@@ -30,7 +26,7 @@ def test_cv_in_every_fold(name: str) -> None:
     np.testing.assert_allclose(fixed[0], reference["cv"]["tan_cl_aic_fixed"], rtol=0, atol=1e-12)
 
 
-def test_cv_returns_what_was_given(car: pd.DataFrame) -> None:
+def test_cv_returns_what_was_given(car):
     x, y = (bn.lp(learn("class", car), car, smooth=1) for learn in (bn.nb, bn.tan_cl))
     one = bn.cv(x, car, k=4, rng=3)
     several = bn.cv([x, y], car, k=4, rng=3)
@@ -43,7 +39,7 @@ def test_cv_returns_what_was_given(car: pd.DataFrame) -> None:
     assert bn.cv(x, bn.encode(car), k=4, rng=3) == one
 
 
-def test_cv_runs_recipes_again(car: pd.DataFrame) -> None:
+def test_cv_runs_recipes_again(car):
     """Learners and parameters again in each fold; greedy inner folds are fixed by the seed of cv."""
     x = bn.lp(bn.tan_hc("class", car, k=3, smooth=1), car, smooth=1)
     assert bn.cv(x, car, k=3, rng=5) == bn.cv(x, car, k=3, rng=5)
@@ -65,7 +61,7 @@ def test_cv_runs_recipes_again(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("discretize", [None, "mdlp"])
-def test_rows_without_a_class_are_ignored_with_one_warning(car: pd.DataFrame, discretize: Any) -> None:
+def test_rows_without_a_class_are_ignored_with_one_warning(car, discretize):
     frame = car.assign(size=np.random.default_rng(0).normal(size=len(car)).round(2))
     frame = frame if discretize else frame.drop(columns="size")
     x = bn.bnc("nb", "class", frame, smooth=1, discretize=discretize)
@@ -87,13 +83,13 @@ def test_rows_without_a_class_are_ignored_with_one_warning(car: pd.DataFrame, di
     assert found == bn.summary(x, rest, k=3, rng=0).attrs["metrics"]
     for prob in (True, False):
         with pytest.warns(UserWarning, match="2 of 1728 rows"):
-            predicted: Any = bn.cv_predict(x, frame, prob=prob, folds=numbers)
+            predicted = bn.cv_predict(x, frame, prob=prob, folds=numbers)
         assert predicted.index.equals(frame.index)
         assert predicted[~known].isna().to_numpy().all()
         assert predicted[known].equals(bn.cv_predict(x, rest, prob=prob, folds=numbers[known]))
 
 
-def test_two_classes_have_missing_predictions_too(votes: pd.DataFrame) -> None:
+def test_two_classes_have_missing_predictions_too(votes):
     x = bn.bnc("nb", "Class", votes, smooth=1)
     with pytest.warns(UserWarning, match="1 of 232 rows") as caught:
         found = bn.cv_predict(x, votes.assign(Class=votes["Class"].where(np.arange(len(votes)) != 3)), rng=0)
@@ -102,7 +98,7 @@ def test_two_classes_have_missing_predictions_too(votes: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_does_not_depend_on_what_stands_beside_it_in_cv(votes: pd.DataFrame) -> None:
+def test_a_model_does_not_depend_on_what_stands_beside_it_in_cv(votes):
     """The folds that a search draws decide what it finds here, so they must not depend on the others."""
     x, y = (bn.lp(bn.tan_hc("Class", votes, k=3, smooth=1, epsilon=0), votes, smooth=1) for _ in range(2))
     alone = bn.cv(x, votes, k=3, rng=1, mean=False)
@@ -110,15 +106,15 @@ def test_a_model_does_not_depend_on_what_stands_beside_it_in_cv(votes: pd.DataFr
     assert alone[0].tolist() == beside[1].tolist()
 
 
-calls: list[int] = []
+calls = []
 
 
-def learner_with_selection(class_var: str, dataset: Any, **options: Any) -> bn.BNC:
+def learner_with_selection(class_var, dataset, **options):
     calls.append(len(dataset))
     return bn.nb(class_var, dataset, features=["safety"], **options)
 
 
-def test_cv_runs_the_users_own_learner_again(car: pd.DataFrame) -> None:
+def test_cv_runs_the_users_own_learner_again(car):
     calls.clear()
     x = bn.bnc(learner_with_selection, "class", car, smooth=1)
     bn.cv(x, car, k=3, rng=0)
@@ -126,7 +122,7 @@ def test_cv_runs_the_users_own_learner_again(car: pd.DataFrame) -> None:
     assert "learning algorithm: learner_with_selection\n" in repr(x)
 
 
-def test_columns_that_no_model_uses_may_hold_anything(car: pd.DataFrame) -> None:
+def test_columns_that_no_model_uses_may_hold_anything(car):
     wide = car.assign(price=np.linspace(0, 1, len(car)))
     x = bn.lp(bn.nb("class", wide, features=["safety", "persons"]), wide, smooth=1)
     y = bn.lp(bn.from_modelstring(bn.modelstring(bn.tan_cl("class", car)), "class"), car, smooth=1)
@@ -135,7 +131,7 @@ def test_columns_that_no_model_uses_may_hold_anything(car: pd.DataFrame) -> None
         assert bn.cv(model, wide, k=3, rng=0, **options) == expected
 
 
-def test_a_model_of_given_arcs_by_bnc_goes_on(car: pd.DataFrame) -> None:
+def test_a_model_of_given_arcs_by_bnc_goes_on(car):
     arcs = {"maint": ["buying"]}
     x = bn.bnc(
         bn.anb, "class", car, smooth=1, dag_args={"parents": arcs, "features": iter(["maint", "buying"])}
@@ -146,8 +142,8 @@ def test_a_model_of_given_arcs_by_bnc_goes_on(car: pd.DataFrame) -> None:
     assert bn.cv(x, car, k=3, rng=0) == bn.cv(y, car, k=3, rng=0)
 
 
-def test_what_a_learner_was_given_cannot_be_changed_later(car: pd.DataFrame) -> None:
-    def learner(target: str, dataset: Any, chosen: list[str]) -> bn.BNC:
+def test_what_a_learner_was_given_cannot_be_changed_later(car):
+    def learner(target, dataset, chosen):
         return bn.nb(target, dataset, features=chosen)
 
     chosen = ["safety", "doors"]
@@ -157,12 +153,12 @@ def test_what_a_learner_was_given_cannot_be_changed_later(car: pd.DataFrame) -> 
     assert bn.cv(x, car, k=3, rng=0) == expected
 
 
-def test_features_for_the_learner_of_bnc(car: pd.DataFrame) -> None:
+def test_features_for_the_learner_of_bnc(car):
     x = bn.bnc("nb", "class", car, smooth=1, dag_args={"features": map(str, ["safety", "doors"])})
     assert bn.features(x) == ("doors", "safety")
 
 
-def test_bnc_hands_all_rows_to_its_learner(car: pd.DataFrame) -> None:
+def test_bnc_hands_all_rows_to_its_learner(car):
     holes = car.copy()
     holes.loc[[0, 1], "class"] = np.nan
     numbers = np.arange(1728) % 3
@@ -171,10 +167,10 @@ def test_bnc_hands_all_rows_to_its_learner(car: pd.DataFrame) -> None:
     assert len(scores_of(x)) > 1
 
 
-def test_cv_names_the_model_and_fold_that_cannot_be_learned(car: pd.DataFrame) -> None:
+def test_cv_names_the_model_and_fold_that_cannot_be_learned(car):
     """Search finds a naive Bayes on all rows, but not in every fold, and MANB is for naive Bayes."""
 
-    def structure(class_var: str, dataset: Any) -> bn.BNC:
+    def structure(class_var, dataset):
         parents = {} if len(dataset) == len(car) else {"maint": ["buying"]}
         return bn.anb(class_var, parents, dataset)
 

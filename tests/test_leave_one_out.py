@@ -1,10 +1,7 @@
 """Tables that back off, and powers, parents and a common power by leave-one-out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,18 +17,17 @@ from bnclassify.networks.backoff_prior import LEAST, MOST, best_concentrations
 from bnclassify.networks.conditional_likelihood import best_common_power, best_powers
 from bnclassify.networks.prefix_counts import count_prefixes
 from bnclassify.networks.prefix_tables import PrefixTable, class_shares
-from bnclassify.tools.arrays import Array
 
 from .conftest import REFERENCE, read_reference
 from .strategies import frames, networks
 
 NAMES = ["car", "voting", "breast", "tic-tac-toe"]
 CASES = [(name, k) for name in NAMES for k in ("1", "3")]
-PRIORS: list[dict[str, Any]] = [{"backoff": True}, {"smooth": 0.5}, {"ess": 2}, {"m": 1}]
+PRIORS = [{"backoff": True}, {"smooth": 0.5}, {"ess": 2}, {"m": 1}]
 
 
 @cache
-def text_frame(name: str) -> pd.DataFrame:
+def text_frame(name):
     """The data of the reference figures: all columns text, labels sorted."""
     if name in ("car", "voting"):
         frame = bn.load_car() if name == "car" else bn.load_voting().dropna().reset_index(drop=True)
@@ -40,7 +36,7 @@ def text_frame(name: str) -> pd.DataFrame:
     return pd.DataFrame({c: pd.Categorical(frame[c], sorted(frame[c].unique())) for c in frame})
 
 
-def structure(name: str, k: str, parents: int | None = None) -> tuple[bn.BNC, pd.DataFrame, dict[str, Any]]:
+def structure(name, k, parents=None):
     frame = text_frame(name)
     reference = read_reference("leave_one_out")[name]["kdb_backoff"][k]
     above = {v: reference["parents"][v][:parents] for v in frame.columns[:-1]}
@@ -48,7 +44,7 @@ def structure(name: str, k: str, parents: int | None = None) -> tuple[bn.BNC, pd
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)
-def test_tables_that_back_off(name: str, k: str) -> None:
+def test_tables_that_back_off(name, k):
     x, frame, reference = structure(name, k)
     model = bn.lp(x, frame, backoff=True)
     for variable, m in reference["m"].items():
@@ -60,7 +56,7 @@ def test_tables_that_back_off(name: str, k: str) -> None:
     np.testing.assert_allclose(bn.params(model)[x.class_var], (counts + 1 / n_classes) / (len(frame) + 1))
 
 
-def test_a_number_of_pseudo_counts_per_level_replaces_searched_ones(car: pd.DataFrame) -> None:
+def test_a_number_of_pseudo_counts_per_level_replaces_searched_ones(car):
     x = bn.anb("class", {"maint": ["buying", "safety"], "doors": ["lug_boot"]}, car)
     searched, fixed = [bn.concentrations(bn.lp(x, car, backoff=amount)) for amount in (True, 2)]
     level = searched.index.get_level_values("level")
@@ -77,7 +73,7 @@ def test_a_number_of_pseudo_counts_per_level_replaces_searched_ones(car: pd.Data
     np.testing.assert_allclose(table, (counts + amount * shorter) / (len(rows) + amount))
 
 
-def test_only_levels_that_occur_with_a_configuration_add_pseudo_counts() -> None:
+def test_only_levels_that_occur_with_a_configuration_add_pseudo_counts():
     """40 levels occur with each of 12 levels in one class or the other, so about 20 in a configuration."""
     rng = np.random.default_rng(0)
     long, other = rng.integers(40, size=2000), rng.integers(12, size=2000)
@@ -92,7 +88,7 @@ def test_only_levels_that_occur_with_a_configuration_add_pseudo_counts() -> None
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)
-def test_weights_by_leave_one_out(name: str, k: str) -> None:
+def test_weights_by_leave_one_out(name, k):
     for depth, reference in structure(name, k)[2]["weighted_by_depth"].items():
         x, frame, _ = structure(name, k, int(depth))
         model = bn.lp(x, frame, backoff=True, held_out="weights")
@@ -110,7 +106,7 @@ def test_weights_by_leave_one_out(name: str, k: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)
-def test_parents_by_leave_one_out(name: str, k: str) -> None:
+def test_parents_by_leave_one_out(name, k):
     x, frame, reference = structure(name, k)
     model = bn.lp(x, frame, backoff=True, held_out="weights", held_out_args={"parents": True})
     best = reference["best_depth"]
@@ -122,7 +118,7 @@ def test_parents_by_leave_one_out(name: str, k: str) -> None:
     pd.testing.assert_series_equal(bn.concentrations(model), bn.concentrations(same))
 
 
-def test_parents_alone(car: pd.DataFrame) -> None:
+def test_parents_alone(car):
     x = bn.anb("class", {"maint": ["buying", "safety"], "doors": ["lug_boot", "persons"]}, car)
     model = bn.lp(x, car, backoff=True, held_out="parents")
     kept = bn.loo_summary(model)["parents"]
@@ -133,7 +129,7 @@ def test_parents_alone(car: pd.DataFrame) -> None:
     assert "lp(backoff=True, held_out='parents')" in repr(model)
 
 
-def log_posteriors(structure: bn.BNC, frame: pd.DataFrame, **prior: Any) -> Array:
+def log_posteriors(structure, frame, **prior):
     """The log posteriors of rows, each by a model learned from all the others."""
     rows = []
     for i in frame.index:
@@ -143,7 +139,7 @@ def log_posteriors(structure: bn.BNC, frame: pd.DataFrame, **prior: Any) -> Arra
 
 
 @pytest.mark.parametrize("prior", [{"smooth": 1}, {"ess": 2}, {"m": 0.5}])
-def test_left_out_rows_are_those_of_refits(car: pd.DataFrame, prior: dict[str, Any]) -> None:
+def test_left_out_rows_are_those_of_refits(car, prior):
     sample = car.sample(30, random_state=0).reset_index(drop=True)
     x = bn.anb("class", {"maint": ["buying", "safety"], "doors": ["lug_boot"]}, sample)
     summary = bn.loo_summary(bn.lp(x, sample, **prior, held_out="parents"))
@@ -158,7 +154,7 @@ def test_left_out_rows_are_those_of_refits(car: pd.DataFrame, prior: dict[str, A
 
 
 @pytest.mark.parametrize("seed", range(4, 9))
-def test_a_parent_that_changes_nothing_is_omitted(seed: int) -> None:
+def test_a_parent_that_changes_nothing_is_omitted(seed):
     """A parent with one level leaves all tables and powers as they are, up to rounding."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": rng.choice(list("st"), 19), "y": rng.choice(list("pq"), 19), "one": "z"})
@@ -168,7 +164,7 @@ def test_a_parent_that_changes_nothing_is_omitted(seed: int) -> None:
     assert bn.loo_summary(model)["parents"] == 0
 
 
-def test_a_class_with_parents_and_features_without_the_class(car: pd.DataFrame) -> None:
+def test_a_class_with_parents_and_features_without_the_class(car):
     sample = car.sample(40, random_state=2).reset_index(drop=True)
     names = list(car.columns)
     above = {"safety": ("class",), "class": ("buying", "doors"), "maint": ("buying",), "doors": ("maint",)}
@@ -201,7 +197,7 @@ def test_a_class_with_parents_and_features_without_the_class(car: pd.DataFrame) 
 
 @pytest.mark.parametrize("learner", ["aode", "tan_cl"])
 @pytest.mark.parametrize("name", ["car", "voting"])
-def test_power_by_leave_one_out(learner: str, name: str) -> None:
+def test_power_by_leave_one_out(learner, name):
     frame = (bn.load_car() if name == "car" else bn.load_voting()).sample(50, random_state=0)
     frame = pd.DataFrame({c: pd.Categorical(frame[c]) for c in frame}).reset_index(drop=True)
     class_var = frame.columns[-1]
@@ -211,7 +207,7 @@ def test_power_by_leave_one_out(learner: str, name: str) -> None:
     logs = log_posteriors(x, frame, smooth=0.5)
     own = frame[class_var].cat.codes.to_numpy()
 
-    def value(tau: float) -> float:
+    def value(tau):
         return log_softmax(tau * logs, axis=1)[np.arange(len(logs)), own].sum() - (tau - 1) ** 2 / 2
 
     assert objective == pytest.approx(value(power), rel=1e-9)
@@ -228,7 +224,7 @@ def test_power_by_leave_one_out(learner: str, name: str) -> None:
     [{"n": 0}, {"n": 1, "min_count": 4}, {"n": 1, "subsumption": 3}, {"n": 2, "min_count": 3}],
     ids=str,
 )
-def test_power_of_averaged_dependence_estimators(voting: pd.DataFrame, options: dict[str, int]) -> None:
+def test_power_of_averaged_dependence_estimators(voting, options):
     """Superparents and subsumed values are determined without the row."""
     prior = {"m": 1} if options["n"] == 1 else {"smooth": 0.5}
     sample = voting.iloc[:40, [0, 2, 3, 4, 8, 16]]
@@ -244,9 +240,7 @@ def test_power_of_averaged_dependence_estimators(voting: pd.DataFrame, options: 
 
 
 @pytest.mark.parametrize("method", ["power", "weights"])
-def test_rows_are_spread_over_the_data_if_memory_is_short(
-    car: pd.DataFrame, method: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_are_spread_over_the_data_if_memory_is_short(car, method, monkeypatch):
     ordered = car.sort_values("class")
     x = bn.nb("class", ordered)
     everything = bn.loo_summary(bn.lp(x, ordered, smooth=1, held_out=method))
@@ -259,9 +253,7 @@ def test_rows_are_spread_over_the_data_if_memory_is_short(
 
 
 @pytest.mark.parametrize("written", [0, 10])
-def test_tables_too_large_to_write_out_are_computed_from_counts(
-    car: pd.DataFrame, written: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_too_large_to_write_out_are_computed_from_counts(car, written, monkeypatch):
     x = bn.lp(bn.tan_cl("class", car), car, backoff=True, held_out="weights")
     expected = bn.predict(x, car, prob=True)
     monkeypatch.setattr(family_terms, "_MOST_CELLS_OF_ALL", written)
@@ -272,7 +264,7 @@ def test_tables_too_large_to_write_out_are_computed_from_counts(
 
 
 @pytest.mark.parametrize("method", ["power", "weights"])
-def test_equal_rows_are_left_out_together(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_rows_are_left_out_together(method, monkeypatch):
     few = pd.DataFrame({"x": list("aabbab"), "y": list("pqpqpp"), "class": list("uuvvvu")}).astype("category")
     many = pd.concat([few] * 500, ignore_index=True)
     x = bn.nb("class", many)
@@ -283,7 +275,7 @@ def test_equal_rows_are_left_out_together(method: str, monkeypatch: pytest.Monke
     pd.testing.assert_series_equal(bn.loo_summary(found)[:3], bn.loo_summary(expected)[:3], rtol=1e-9)
 
 
-def test_leave_one_out_does_not_estimate_performance_on_new_rows() -> None:
+def test_leave_one_out_does_not_estimate_performance_on_new_rows():
     """The parents were chosen by the classes of the excluded rows, and all features are noise."""
     rng = np.random.default_rng(0)
     columns = {f"x{i}": rng.integers(3, size=1200) for i in range(30)}
@@ -295,7 +287,7 @@ def test_leave_one_out_does_not_estimate_performance_on_new_rows() -> None:
     assert told < np.log(2) - 0.1 < np.log(2) + 0.1 < new
 
 
-def test_power_of_an_ensemble(car: pd.DataFrame) -> None:
+def test_power_of_an_ensemble(car):
     sample = pd.DataFrame({c: pd.Categorical(car[c]) for c in car}).sample(50, random_state=1)
     sample = sample.reset_index(drop=True)
     x = bn.Ensemble([bn.nb("class", sample), bn.tan_cl("class", sample)], weights=[1, 3])
@@ -308,13 +300,13 @@ def test_power_of_an_ensemble(car: pd.DataFrame) -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.integers(1, 4))
-def test_powers_are_at_their_optimum(seed: int, classes: int, terms: int) -> None:
+def test_powers_are_at_their_optimum(seed, classes, terms):
     rng = np.random.default_rng(seed)
     contrasts = rng.normal(size=(terms, classes - 1, 30)) * rng.choice([0.1, 1, 20])
     weights = rng.integers(0, 3, 30).astype(float)
     found = best_powers(contrasts, np.zeros(30, dtype=int), weights)
 
-    def objective(powers: Array, mean: float, precision: float) -> float:
+    def objective(powers, mean, precision):
         total = np.concatenate([np.zeros((1, 30)), np.tensordot(powers, contrasts, 1)])
         return weights @ log_softmax(total, axis=0)[0] - precision / 2 * ((powers - mean) ** 2).sum()
 
@@ -329,7 +321,7 @@ def test_powers_are_at_their_optimum(seed: int, classes: int, terms: int) -> Non
 
 
 @given(st.data())
-def test_concentrations_are_the_likeliest(data: st.DataObject) -> None:
+def test_concentrations_are_the_likeliest(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     scale = data.draw(st.sampled_from([1, 5, 200]))
     counts = rng.poisson(rng.gamma(0.5, scale, size=(data.draw(st.integers(1, 20)), 3))).astype(float)
@@ -338,7 +330,7 @@ def test_concentrations_are_the_likeliest(data: st.DataObject) -> None:
     base = np.broadcast_to(rng.dirichlet([2, 2, 2]), counts.shape)
     totals = counts.sum(axis=1)
 
-    def evidence(m: float) -> float:
+    def evidence(m):
         cells = gammaln(m * base + counts) - gammaln(m * base)
         return float(cells.sum() + (gammaln(m) - gammaln(m + totals)).sum())
 
@@ -368,11 +360,11 @@ def test_concentrations_are_the_likeliest(data: st.DataObject) -> None:
         ),
     ],
 )
-def test_the_largest_of_several_maxima_is_chosen(counts: list[list[int]], base: list[float]) -> None:
+def test_the_largest_of_several_maxima_is_chosen(counts, base):
     """A few large configurations close to the base, and many small ones far from it: two local maxima."""
     n, p = np.array(counts, dtype=float), np.array(base)[:, None]
 
-    def value(m: float) -> float:
+    def value(m):
         cells = gammaln(m * p + n) - gammaln(m * p)
         return float(cells.sum() + (gammaln(m) - gammaln(m + n.sum(axis=0))).sum())
 
@@ -387,7 +379,7 @@ def test_the_largest_of_several_maxima_is_chosen(counts: list[list[int]], base: 
     assert value(found) >= values.max() - 1e-9
 
 
-def test_without_evidence_tables_stay_as_they_are() -> None:
+def test_without_evidence_tables_stay_as_they_are():
     one_row_each, one_level, no_rows = np.full(5, 1.0), np.full(5, 9.0), np.zeros(5)
     counts, bases = np.concatenate([one_row_each, one_level]), np.repeat([0.5, 1.0], 5)
     totals = np.concatenate([one_row_each, one_level, no_rows])
@@ -396,7 +388,7 @@ def test_without_evidence_tables_stay_as_they_are() -> None:
 
 
 @given(st.data())
-def test_prefixes_are_counted_in_the_rows_that_know_them(data: st.DataObject) -> None:
+def test_prefixes_are_counted_in_the_rows_that_know_them(data):
     frame = data.draw(frames(min_rows=1, max_features=4, missing=0.3))
     names = list(frame.columns[:-1])
     codes = [frame[v].cat.codes.to_numpy() for v in names]
@@ -416,7 +408,7 @@ def test_prefixes_are_counted_in_the_rows_that_know_them(data: st.DataObject) ->
 
 @pytest.mark.slow
 @given(st.data())
-def test_every_table_is_a_distribution(data: st.DataObject) -> None:
+def test_every_table_is_a_distribution(data):
     frame = data.draw(frames(min_rows=2, missing=0.2).filter(lambda f: f.notna().any().all()))
     x = data.draw(networks(frame))
     for table in bn.params(bn.lp(x, frame, backoff=True)).values():
@@ -429,7 +421,7 @@ def test_every_table_is_a_distribution(data: st.DataObject) -> None:
 
 @pytest.mark.slow
 @given(st.data())
-def test_terms_ignore_missing_features(data: st.DataObject) -> None:
+def test_terms_ignore_missing_features(data):
     """A missing feature adds nothing to the terms, and a child of a missing parent backs off."""
     frame = data.draw(frames(min_rows=4, missing=0.1).filter(lambda f: f.notna().any().all()))
     prior = data.draw(st.sampled_from(PRIORS))
@@ -460,7 +452,7 @@ def test_terms_ignore_missing_features(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=lambda prior: next(iter(prior)))
-def test_weighted_rows_count_as_if_repeated(car: pd.DataFrame, prior: dict[str, Any]) -> None:
+def test_weighted_rows_count_as_if_repeated(car, prior):
     sample = car.sample(80, random_state=0).reset_index(drop=True)
     weights = np.arange(80) % 3 + 1.0
     data = bn.encode(sample)
@@ -473,7 +465,7 @@ def test_weighted_rows_count_as_if_repeated(car: pd.DataFrame, prior: dict[str, 
         pd.testing.assert_frame_equal(*posteriors, rtol=1e-6)
 
 
-def test_explanations_of_weighted_models_add_up(car: pd.DataFrame, votes: pd.DataFrame) -> None:
+def test_explanations_of_weighted_models_add_up(car, votes):
     model = bn.lp(bn.tan_cl("class", car), car, backoff=True, held_out="weights")
     row = car.iloc[1727]
     told = bn.explain(model, row, target="vgood", against="acc")
@@ -490,7 +482,7 @@ def test_explanations_of_weighted_models_add_up(car: pd.DataFrame, votes: pd.Dat
     assert odds == pytest.approx(np.log(p["democrat"] / p["republican"]))
 
 
-def test_models_without_a_joint_distribution_say_so(car: pd.DataFrame) -> None:
+def test_models_without_a_joint_distribution_say_so(car):
     x = bn.tan_cl("class", car)
     for model in (
         bn.lp(x, car, backoff=True, held_out="weights"),
@@ -507,7 +499,7 @@ def test_models_without_a_joint_distribution_say_so(car: pd.DataFrame) -> None:
             bn.lp(model, car, smooth=1, missing="em")
 
 
-def test_learning_again_starts_from_the_structure(car: pd.DataFrame) -> None:
+def test_learning_again_starts_from_the_structure(car):
     x = bn.tan_cl("class", car)
     plain = bn.lp(x, car, smooth=1)
     for method in ({"held_out": "weights"}, {"held_out": "power"}):
@@ -516,7 +508,7 @@ def test_learning_again_starts_from_the_structure(car: pd.DataFrame) -> None:
         pd.testing.assert_frame_equal(bn.predict(again, car, prob=True), bn.predict(plain, car, prob=True))
 
 
-def test_subsets_of_rows_count_all_equal_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_subsets_of_rows_count_all_equal_rows(monkeypatch):
     frame = pd.DataFrame({"a": ["x"] * 90 + ["y"] * 6 + ["z"] * 4, "y": ["p"] * 90 + ["p", "q"] * 5})
     data = bn.encode(frame)
     everything = leave_one_out.rows_to_hold_out(data, 1)[1]
@@ -526,7 +518,7 @@ def test_subsets_of_rows_count_all_equal_rows(monkeypatch: pytest.MonkeyPatch) -
     assert some.max() == everything.max() == 90
 
 
-def test_a_held_out_row_subtracts_at_most_its_weight() -> None:
+def test_a_held_out_row_subtracts_at_most_its_weight():
     data = bn.encode(pd.DataFrame({"a": list("xyz"), "y": list("pqp")}))
     weighted = replace(data, weights=np.array([0.25, 1.0, 3.0]))
     _, counts, left_out, _ = leave_one_out.rows_to_hold_out(weighted, 1)
@@ -534,7 +526,7 @@ def test_a_held_out_row_subtracts_at_most_its_weight() -> None:
     assert left_out.shares.tolist() == [0.25, 1.0, 1.0]
 
 
-def test_a_class_without_rows_has_a_smoothed_share() -> None:
+def test_a_class_without_rows_has_a_smoothed_share():
     # rows of weights 3 and 0: with a pseudo-count, 1 and (0 + 1/2) / (3 + 1), before they are normalized
     prefixes = count_prefixes([np.array([0, 1])], [2], weights=np.array([3.0, 0.0]))
     shares = class_shares(PrefixTable((2,), prefixes, (1.0,), nested=True))

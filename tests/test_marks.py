@@ -1,15 +1,10 @@
 """The marks of the reference: what works with the default, with a sum of effects, and with a network."""
 
-from __future__ import annotations
-
 import inspect
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import bnclassify as bn
@@ -24,7 +19,7 @@ MARKS = {
 }
 """The mark of a function that works with the default, with ``pairs=0``, and with every network."""
 
-CALLS: dict[str, Callable[[Any, pd.DataFrame, Path], Any]] = {
+CALLS = {
     "AIC": lambda x, df, path: bn.AIC(x, df),
     "BIC": lambda x, df, path: bn.BIC(x, df),
     "arc_strength": lambda x, df, path: bn.arc_strength(x, df, replicates=2, rng=0),
@@ -94,7 +89,7 @@ CALLS: dict[str, Callable[[Any, pd.DataFrame, Path], Any]] = {
 }
 """A call of each function of a model."""
 
-LEARNED: dict[str, Callable[[pd.DataFrame], Any]] = {
+LEARNED = {
     "concentrations": lambda df: bn.bnc("nb", "class", df, backoff=True),
     "em_objectives": lambda df: bn.bnc("nb", "class", df, smooth=1, missing="em"),
     "feature_weights": lambda df: bn.bnc("nb", "class", df, smooth=1, wanbia=True),
@@ -108,7 +103,7 @@ LEARNED: dict[str, Callable[[pd.DataFrame], Any]] = {
 
 
 @pytest.fixture(scope="module")
-def cars() -> pd.DataFrame:
+def cars():
     """Cars with an interaction of two features, every seventh with the other class, and a number."""
     frame = bn.load_car()[["persons", "safety", "maint", "class"]]
     like = (frame["persons"] == "2") == (frame["safety"] == "low")
@@ -118,10 +113,10 @@ def cars() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def models(cars: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
+def models(cars):
     """The default with pairs, single effects, and a network with two feature parents, with their data."""
     default = bn.bnc(class_var="class", dataset=cars)
-    assert default.pairs  # type: ignore[attr-defined]
+    assert default.pairs
     total = bn.bnc(class_var="class", dataset=cars, pairs=0)
     labels = cars.drop(columns="price")
     net = bn.bnc("kdb_mi", "class", labels, smooth=1, dag_args={"kdbk": 2})
@@ -129,9 +124,9 @@ def models(cars: pd.DataFrame) -> list[tuple[Any, pd.DataFrame]]:
 
 
 @pytest.fixture(scope="module")
-def marks() -> dict[str, set[str]]:
+def marks():
     """The marks of each function in the tables of the reference."""
-    found: dict[str, set[str]] = {name: set() for name in CALLS}
+    found = {name: set() for name in CALLS}
     for line in (ROOT / "vignettes/reference/index.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if len(cells) == 3:
@@ -145,7 +140,7 @@ def marks() -> dict[str, set[str]]:
     return {name: marked - {""} for name, marked in found.items()}
 
 
-def test_every_function_of_a_model_is_called() -> None:
+def test_every_function_of_a_model_is_called():
     given = {"cmi", "ci_test", "lp", "r_folds", "stratified_folds"}  # of structures, columns and labels
     names = {
         name
@@ -158,9 +153,7 @@ def test_every_function_of_a_model_is_called() -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_the_reference_marks_what_works(
-    name: str, models: list[tuple[Any, pd.DataFrame]], marks: dict[str, set[str]], tmp_path: Path
-) -> None:
+def test_the_reference_marks_what_works(name, models, marks, tmp_path):
     plt = pytest.importorskip(
         "matplotlib.pyplot", reason="matplotlib is not installed; the extra plot has it"
     )

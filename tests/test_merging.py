@@ -1,10 +1,7 @@
 """Rare levels merged into one, on training data and on new; and all that is done to raw data as one value."""
 
-from __future__ import annotations
-
 import json
 import pickle
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,13 +12,12 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.files.notation import Reader, Writer
 from bnclassify.frames import open_data
-from bnclassify.models import Preparation
 from bnclassify.numbers import Preparing
 
 from .strategies import frames
 
 
-def sample() -> pd.DataFrame:
+def sample():
     """20 rows: columns of all kinds, the class ``y`` among them."""
     return pd.DataFrame(
         {
@@ -38,7 +34,7 @@ def sample() -> pd.DataFrame:
     )
 
 
-def test_levels_that_few_rows_have_become_one() -> None:
+def test_levels_that_few_rows_have_become_one():
     data = sample()
     before = data.copy()
     frame, merger = bn.merge_rare(data, min_count=3, class_var="y")
@@ -58,7 +54,7 @@ def test_levels_that_few_rows_have_become_one() -> None:
     pd.testing.assert_frame_equal(data, before)
 
 
-def test_how_many_rows_are_few() -> None:
+def test_how_many_rows_are_few():
     data = pd.DataFrame({"x": list("aaabbc")})
     for least, kept in ((1, "abc"), (2, "ab"), (3, "a"), (4, "")):
         frame, merger = bn.merge_rare(data, min_count=least)
@@ -68,7 +64,7 @@ def test_how_many_rows_are_few() -> None:
     assert bn.merge_rare(declared, min_count=1)[0]["x"].cat.categories.tolist() == ["a", "other"]
 
 
-def test_the_columns_that_are_merged() -> None:
+def test_the_columns_that_are_merged():
     data = sample()
     _, merger = bn.merge_rare(data.drop(columns="when"), min_count=3)
     assert "y" in merger.columns
@@ -80,7 +76,7 @@ def test_the_columns_that_are_merged() -> None:
         merger(data[["town"]])
 
 
-def test_a_level_of_the_same_name_joins() -> None:
+def test_a_level_of_the_same_name_joins():
     data = pd.DataFrame({"x": ["other"] * 5 + ["a"] * 4 + ["b"], "z": ["other"] * 9 + ["c"]})
     frame, merger = bn.merge_rare(data, min_count=3)
     assert merger.kept == {"x": ("a",), "z": ()}
@@ -90,7 +86,7 @@ def test_a_level_of_the_same_name_joins() -> None:
     assert frame["x"].cat.categories.tolist() == ["a", "other", "rest"]
 
 
-def test_new_data_are_merged_alike() -> None:
+def test_new_data_are_merged_alike():
     data = sample()
     frame, merger = bn.merge_rare(data, min_count=3, class_var="y")
     new = merger(
@@ -140,14 +136,14 @@ def test_new_data_are_merged_alike() -> None:
         ({"town": None, "zip": "10"}, ValueError, "column 'zip': '10' not among"),
     ],
 )
-def test_new_data_written_in_another_way_are_told(change: Any, error: type[Exception], message: str) -> None:
+def test_new_data_written_in_another_way_are_told(change, error, message):
     _, merger = bn.merge_rare(sample()[["town", "zip"]], min_count=3)
     with pytest.raises(error, match=message):
         merger(pd.DataFrame({"town": ["Aden", "Bari"]}).assign(**change))
 
 
 @given(frames(missing=0.2, max_levels=6), st.integers(1, 12), st.randoms())
-def test_what_is_kept_is_what_enough_rows_have(frame: pd.DataFrame, least: int, random: Any) -> None:
+def test_what_is_kept_is_what_enough_rows_have(frame, least, random):
     merged, merger = bn.merge_rare(frame, min_count=least, class_var="class")
     for name in frame.columns.drop("class"):
         counts = frame[name].value_counts()
@@ -166,15 +162,13 @@ def test_what_is_kept_is_what_enough_rows_have(frame: pd.DataFrame, least: int, 
 # -- All that is done to raw data ----------------------------------------------------------------
 
 
-def learn_preparation(
-    data: pd.DataFrame, class_var: str, *, method: str | None = None, min_count: int | None = None
-) -> tuple[pd.DataFrame, Preparation]:
+def learn_preparation(data, class_var, *, method=None, min_count=None):
     preparing = Preparing(method, 5, min_count)
     preparation = preparing.learn(preparing.read(open_data(data), class_var, data.columns), class_var)
     return preparation(data), preparation
 
 
-def raw() -> pd.DataFrame:
+def raw():
     """300 rows of numbers, codes and a column of mostly rare levels, which depend on the class."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"y": rng.choice(["u", "v"], 300), "age": rng.integers(18, 70, 300)})
@@ -187,7 +181,7 @@ def raw() -> pd.DataFrame:
 
 @pytest.mark.parametrize("method", [None, "mdlp", "quantile", "mixed"])
 @pytest.mark.parametrize("least", [None, 10])
-def test_a_preparation_is_a_value_that_does_both(method: str | None, least: int | None) -> None:
+def test_a_preparation_is_a_value_that_does_both(method, least):
     data = raw() if method else raw().drop(columns=["rooms", "size"])
     frame, preparation = learn_preparation(data, "y", method=method, min_count=least)
     pickled = pickle.loads(pickle.dumps(preparation))
@@ -214,7 +208,7 @@ def test_a_preparation_is_a_value_that_does_both(method: str | None, least: int 
         assert preparation(row)["town"].tolist() == ["other"]
 
 
-def test_rare_codes_are_merged_and_numbers_that_are_cut_are_not() -> None:
+def test_rare_codes_are_merged_and_numbers_that_are_cut_are_not():
     data = raw().assign(rooms=lambda d: d["rooms"].fillna(9).astype(int).where(d.index != 5, 7))
     _, preparation = learn_preparation(data, "y", method="quantile", min_count=10)
     assert preparation.merger.kept["rooms"] == (1, 2, 3, 4, 5, 9)
@@ -225,7 +219,7 @@ def test_rare_codes_are_merged_and_numbers_that_are_cut_are_not() -> None:
     assert "age" in preparation.merger.columns  # without cutting, integers are categories
 
 
-def test_merging_by_fold_is_no_leak_and_helps() -> None:
+def test_merging_by_fold_is_no_leak_and_helps():
     """Each rare level depends on the class by chance, so it fails on new rows unless it is merged."""
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"id": [f"n{i}" for i in rng.integers(0, 250, 400)], "y": rng.random(400) < 0.8})
@@ -241,7 +235,7 @@ def test_merging_by_fold_is_no_leak_and_helps() -> None:
     assert right[1] > right[0] + 0.03
 
 
-def test_merged_levels_of_numbers_are_imputed() -> None:
+def test_merged_levels_of_numbers_are_imputed():
     codes = [*range(9), *[20] * 6, np.nan]
     frame = pd.DataFrame({"code": codes, "size": np.arange(16.0), "class": ["u"] * 9 + ["v"] * 6 + ["u"]})
     x = bn.bnc("nb", "class", frame, smooth=1, min_count=3, discretize="quantile")

@@ -5,14 +5,10 @@ row is a call with the type of its error or warning and an expression that the m
 between rows are what the calls need.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,7 +18,7 @@ SECTIONS = Path(__file__).with_name("messages.txt").read_text(encoding="utf-8").
 DATA = ("car", "pima", "single", "votes", "voting")
 
 
-def rows_of(section: str) -> Iterator[tuple[str, str]]:
+def rows_of(section):
     """Return each call with its message, and each other statement with an empty one."""
     lines = section.splitlines()
     for node in ast.parse(section).body:
@@ -36,9 +32,9 @@ def rows_of(section: str) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.splitlines()[0].strip("# "))
-def test_messages(section: str, request: pytest.FixtureRequest) -> None:
+def test_messages(section, request):
     module = import_module(f"tests.test_{section.splitlines()[0].strip('# ')}")
-    scope: dict[str, Any] = {**vars(bn.models), **vars(module)}
+    scope = {**vars(bn.models), **vars(module)}
     scope |= {name: request.getfixturevalue(name) for name in DATA if name in section}
     for code, message in rows_of(section):
         if not message:

@@ -1,11 +1,8 @@
 """Metrics of posteriors, by hand and by scikit-learn."""
 
-from __future__ import annotations
-
 import re
 import sys
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,19 +11,12 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.metrics import (
-    METRICS,
-    Metric,
-    bin_sums,
-    calibration_noise,
-    ends_of_equal_width,
-    find_metric,
-)
+from bnclassify.metrics import METRICS, Metric, bin_sums, calibration_noise, ends_of_equal_width, find_metric
 from bnclassify.prediction import Labelling, Outcome, Outcomes
 
 
 @st.composite
-def outcomes(draw: st.DrawFn, *, min_classes: int = 1, max_rows: int = 40) -> Outcome:
+def outcomes(draw, *, min_classes=1, max_rows=40):
     """Posteriors on a coarse grid, so that many are tied, some of them 0; classes may have no row."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     rows, classes = draw(st.integers(1, max_rows)), draw(st.integers(min_classes, 5))
@@ -38,7 +28,7 @@ def outcomes(draw: st.DrawFn, *, min_classes: int = 1, max_rows: int = 40) -> Ou
     return Outcome(logs, rng.integers(0, classes, rows), Labelling(labels, "k", pd.RangeIndex(rows)))
 
 
-def measure(metric: Any, outcome: Outcome) -> float:
+def measure(metric, outcome):
     names, actual = outcome.labelling, outcome.actual
     rows = Outcomes(
         [outcome.logs],
@@ -52,11 +42,11 @@ def measure(metric: Any, outcome: Outcome) -> float:
     return metric.value_from_sums(metric.sums_over_rows(rows))
 
 
-def figure(name: str, outcome: Outcome) -> float:
+def figure(name, outcome):
     return measure(find_metric(name), outcome)
 
 
-def test_metrics_are_found_by_name() -> None:
+def test_metrics_are_found_by_name():
     assert list(METRICS) == [
         "accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "calibration_error", "rmse",
         "f1", "precision", "recall", "kappa", "mcc", "rps", "mean_absolute_error", "loglik",
@@ -67,7 +57,7 @@ def test_metrics_are_found_by_name() -> None:
     assert all(isinstance(metric, Metric) and metric.name == name for name, metric in METRICS.items())
 
 
-def test_metrics_of_other_libraries_have_a_sentence_whose_code_is_right() -> None:
+def test_metrics_of_other_libraries_have_a_sentence_whose_code_is_right():
     metrics = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(0)
     y = pd.Series(rng.choice(["no", "yes"], 200, p=[0.8, 0.2]))
@@ -103,7 +93,7 @@ def test_metrics_of_other_libraries_have_a_sentence_whose_code_is_right() -> Non
 
 
 @given(outcomes())
-def test_metrics_by_hand(outcome: Outcome) -> None:
+def test_metrics_by_hand(outcome):
     p = outcome.posteriors.to_numpy()
     labels = list(outcome.labelling.classes)
     actual = np.array([labels.index(label) for label in outcome.actual_labels])
@@ -136,7 +126,7 @@ def test_metrics_by_hand(outcome: Outcome) -> None:
 
 @given(outcomes(min_classes=2))
 @pytest.mark.filterwarnings("ignore")
-def test_metrics_are_those_of_scikit_learn(outcome: Outcome) -> None:
+def test_metrics_are_those_of_scikit_learn(outcome):
     sk = pytest.importorskip(
         "sklearn.metrics", reason="scikit-learn is not installed; the extra sklearn has it"
     )
@@ -173,7 +163,7 @@ def test_metrics_are_those_of_scikit_learn(outcome: Outcome) -> None:
 
 
 @given(outcomes(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_and_what_logs_are_shifted_by_do_not_matter(outcome: Outcome, random: Any) -> None:
+def test_the_order_of_rows_and_what_logs_are_shifted_by_do_not_matter(outcome, random):
     order = list(range(len(outcome.actual)))
     random.shuffle(order)
     for name in METRICS:
@@ -182,7 +172,7 @@ def test_the_order_of_rows_and_what_logs_are_shifted_by_do_not_matter(outcome: O
         assert one == pytest.approx(other, abs=1e-12, nan_ok=True)
 
 
-def test_posteriors_that_differ_by_rounding_are_tied() -> None:
+def test_posteriors_that_differ_by_rounding_are_tied():
     actual = np.array([0, 1, 0, 1])
     p = np.array([0.6, 0.6, 0.2, 1e-12]) + np.array([1e-13, 0, -1e-13, 0])
     logs = np.log(np.column_stack([p, 1 - p]))
@@ -194,7 +184,7 @@ def test_posteriors_that_differ_by_rounding_are_tied() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 20, 43, 173, 5000])
-def test_calibration_error_to_expect_of_calibrated_posteriors(n: int) -> None:
+def test_calibration_error_to_expect_of_calibrated_posteriors(n):
     """Means over draws of labels from the posteriors, which are spread over [.5, 1]."""
     rng = np.random.default_rng(n)
     p = np.linspace(0.5, 1, n, endpoint=False)
@@ -205,7 +195,7 @@ def test_calibration_error_to_expect_of_calibrated_posteriors(n: int) -> None:
     assert calibration_noise(sums) == pytest.approx(np.mean(drawn), rel=0.03)
 
 
-def test_figures_of_a_small_table() -> None:
+def test_figures_of_a_small_table():
     p = np.array([[0.7, 0.2, 0.1], [0.4, 0.4, 0.2], [0.1, 0.3, 0.6], [0.0, 0.5, 0.5]])
     with np.errstate(divide="ignore"):
         logs = np.log(p)
@@ -215,7 +205,7 @@ def test_figures_of_a_small_table() -> None:
     assert figure("calibration_error", outcome) == pytest.approx((0.4 + 0.5 + 0.4 + 0.3) / 4)
 
 
-def test_bins_hold_their_upper_end() -> None:
+def test_bins_hold_their_upper_end():
     p, right, weights = np.array([0.0, 0.2, 0.2001, 1.0]), np.array([True, False, True, True]), np.ones(4)
     rows, probability, correct = bin_sums(p, right, ends_of_equal_width(5), weights)
     assert rows.tolist() == [2, 1, 0, 0, 1]
@@ -223,7 +213,7 @@ def test_bins_hold_their_upper_end() -> None:
     assert correct.tolist() == [1, 1, 0, 0, 1]
 
 
-def test_a_perfect_and_a_hopeless_model() -> None:
+def test_a_perfect_and_a_hopeless_model():
     with np.errstate(divide="ignore"):
         logs = np.log(np.eye(3)[[0, 1, 2, 1]])
     perfect = {name: metric.metric_of_rows(logs, np.array([0, 1, 2, 1])) for name, metric in METRICS.items()}
@@ -233,24 +223,24 @@ def test_a_perfect_and_a_hopeless_model() -> None:
     assert METRICS["brier"].metric_of_rows(logs, np.array([1, 2, 0, 0])) == 2
 
 
-def test_of_impossible_rows_the_posterior_is_uniform() -> None:
+def test_of_impossible_rows_the_posterior_is_uniform():
     logs = np.full((2, 4), -np.inf)
     assert METRICS["log_loss"].metric_of_rows(logs, np.array([0, 3])) == pytest.approx(np.log(4))
     assert METRICS["auc"].metric_of_rows(logs, np.array([0, 3])) == 0.5
 
 
-def test_a_class_that_the_model_does_not_know_is_impossible() -> None:
+def test_a_class_that_the_model_does_not_know_is_impossible():
     outcome = Outcome(np.log([[0.25, 0.75]]), np.zeros(1, int), Labelling(("n", "y"), "k", pd.RangeIndex(1)))
     assert outcome.log_joint_of_classes(("y", "new")).tolist() == [[np.log(0.75), -np.inf]]
 
 
-def test_functions_of_the_user_get_labels_and_index() -> None:
+def test_functions_of_the_user_get_labels_and_index():
     index = pd.Index(["u", "v"], name="row")
     labelling = Labelling(("n", "y"), "buys", index)
     outcome = Outcome(np.log([[0.25, 0.75], [0.5, 0.5]]), np.array([1, 0]), labelling)
     seen = []
 
-    def expected_share(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+    def expected_share(posteriors, actual):
         seen.append((posteriors, actual))
         share = posteriors["y"].mean()
         posteriors.loc[:] = 0  # what it is given is its own
@@ -274,7 +264,7 @@ def test_functions_of_the_user_get_labels_and_index() -> None:
 
 
 @given(outcomes(), st.data())
-def test_whole_weights_are_rows_repeated(outcome: Outcome, data: st.DataObject) -> None:
+def test_whole_weights_are_rows_repeated(outcome, data):
     n = len(outcome.actual)
     times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
     rows = np.repeat(np.arange(n), times)
@@ -287,5 +277,5 @@ def test_whole_weights_are_rows_repeated(outcome: Outcome, data: st.DataObject) 
             assert np.isnan(figure(name, weighted))
 
 
-def share(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+def share(posteriors, actual):
     return posteriors.iloc[0, 0]

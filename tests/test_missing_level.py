@@ -1,13 +1,8 @@
 """Missing values as a separate level, and the warnings that recommend it."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +11,7 @@ import pytest
 import bnclassify as bn
 
 
-def flights(seed: int = 0, rows: int = 600) -> pd.DataFrame:
+def flights(seed=0, rows=600):
     """A number and a text that are mostly missing if a flight is cancelled."""
     rng = np.random.default_rng(seed)
     cancelled = rng.random(rows) < 0.3
@@ -30,7 +25,7 @@ def flights(seed: int = 0, rows: int = 600) -> pd.DataFrame:
 
 @pytest.mark.parametrize("discretize", ["averaged", "mdlp", "quantile"])
 @pytest.mark.parametrize("levels", [True, ["delay", "tail"]], ids=str)
-def test_missing_values_are_the_last_level(discretize: str, levels: Any, tmp_path: Path) -> None:
+def test_missing_values_are_the_last_level(discretize, levels, tmp_path):
     frame = flights()
     x = bn.bnc("nb", "cancelled", frame, discretize=discretize, smooth=1, missing_level=levels)
     assert bn.values(x)["tail"] == ("a", "b", "(missing)")
@@ -50,7 +45,7 @@ def test_missing_values_are_the_last_level(discretize: str, levels: Any, tmp_pat
 
 
 @pytest.mark.parametrize("discretize", [None, "mdlp", "averaged"])
-def test_merged_levels_do_not_contain_missing_values(discretize: str | None) -> None:
+def test_merged_levels_do_not_contain_missing_values(discretize):
     frame = flights().astype({"hour": str})
     frame = frame if discretize else frame.drop(columns="delay")
     frame.loc[:4, "tail"] = "z"
@@ -62,7 +57,7 @@ def test_merged_levels_do_not_contain_missing_values(discretize: str | None) -> 
         np.testing.assert_allclose(bn.cpt(member, "tail"), expected)
 
 
-def test_a_value_that_was_not_seen_is_not_a_missing_level() -> None:
+def test_a_value_that_was_not_seen_is_not_a_missing_level():
     x = bn.bnc("nb", "cancelled", flights()[["tail", "hour", "cancelled"]], smooth=1, missing_level=["tail"])
     unknown = bn.predict(x, {"tail": "z", "hour": 3}, prob=True, unseen="missing")
     expected = bn.predict(
@@ -71,7 +66,7 @@ def test_a_value_that_was_not_seen_is_not_a_missing_level() -> None:
     pd.testing.assert_frame_equal(unknown, expected)
 
 
-def test_missing_levels_are_learned_in_each_training_set() -> None:
+def test_missing_levels_are_learned_in_each_training_set():
     frame = flights()
     folds = bn.stratified_folds(frame["cancelled"], 3, rng=0)
     x = bn.bnc("tan_cl", "cancelled", frame, discretize="mdlp", smooth=1, missing_level=True)
@@ -86,7 +81,7 @@ def test_missing_levels_are_learned_in_each_training_set() -> None:
 @pytest.mark.parametrize(
     "kind", ["text", "category", "declared category", "parts", "no value missing", "class"]
 )
-def test_a_label_of_this_name_is_refused(kind: str) -> None:
+def test_a_label_of_this_name_is_refused(kind):
     """It would be the level of missing values if it is the last one, which depends on other labels."""
     y = np.array(["u", "v"] * 20)
     frame = pd.DataFrame({"x": ["(missing)", "a", "(missing)", None] * 10, "y": y})
@@ -98,8 +93,8 @@ def test_a_label_of_this_name_is_refused(kind: str) -> None:
     elif "category" in kind:
         values = frame["x"].where(frame["x"] != "(missing)") if "declared" in kind else frame["x"]
         frame["x"] = pd.Categorical(values, ["a", "(missing)"])
-    data: Any = [frame.head(20), frame.tail(20)] if kind == "parts" else frame
-    calls: list[Callable[[Any], Any]] = [
+    data = [frame.head(20), frame.tail(20)] if kind == "parts" else frame
+    calls = [
         bn.encode,
         lambda d: bn.tan_cl("y", d),
         lambda d: bn.bnc("nb", "y", d, smooth=1),
@@ -119,7 +114,7 @@ def test_a_label_of_this_name_is_refused(kind: str) -> None:
     bn.encode(dataset)
 
 
-def test_the_level_of_missing_values_can_be_named() -> None:
+def test_the_level_of_missing_values_can_be_named():
     """As `sample` does: `predict`, SQL and records read the label as a missing value."""
     frame = pd.DataFrame({"x": ["b", "a", "b", None] * 10, "y": list("uvuvv") * 8})
     model = bn.bnc("nb", "y", frame, smooth=1, missing_level=True)
@@ -132,20 +127,20 @@ def test_the_level_of_missing_values_can_be_named() -> None:
             assert found[1] == pytest.approx(named, abs=1e-9)
 
 
-def test_rows_of_weight_0_add_no_level() -> None:
+def test_rows_of_weight_0_add_no_level():
     frame = pd.DataFrame({"a": ["u", None, "v", "u"], "b": [None, "p", "q", "q"], "y": list("stst")})
     data = bn.encode(frame, weights=[1, 0, 2, 1])
     x = bn.bnc("nb", "y", data, smooth=1, missing_level=True)
     assert bn.values(x) == {"a": ("u", "v"), "b": ("p", "q", "(missing)"), "y": ("s", "t")}
 
 
-def test_with_a_prior_missing_values_are_ignored() -> None:
+def test_with_a_prior_missing_values_are_ignored():
     frame = flights()
     assert bn.preparation(bn.bnc("nb", "cancelled", frame, discretize="averaged", smooth=1)).missing == ()
 
 
 @pytest.mark.slow
-def test_shifts_of_missing_values_are_learned_in_each_training_set() -> None:
+def test_shifts_of_missing_values_are_learned_in_each_training_set():
     frame = flights()
     model = bn.bnc("nb", "cancelled", frame)
     folds = bn.stratified_folds(frame["cancelled"], 3, rng=0)
@@ -156,14 +151,14 @@ def test_shifts_of_missing_values_are_learned_in_each_training_set() -> None:
         pd.testing.assert_frame_equal(found[folds == fold], expected, check_names=False, rtol=1e-9)
 
 
-def test_whole_numbers_with_many_values_are_told() -> None:
+def test_whole_numbers_with_many_values_are_told():
     frame = pd.DataFrame({"tenure": np.arange(600) % 73, "churn": ["no", "yes"] * 300})
     bn.bnc("nb", "churn", frame, smooth=1, discretize="mdlp")
     bn.bnc("nb", "churn", frame.astype({"tenure": "category"}), smooth=1)
 
 
 @pytest.mark.parametrize("nothing", [None, np.nan])
-def test_columns_without_a_value_are_dropped(nothing: Any) -> None:
+def test_columns_without_a_value_are_dropped(nothing):
     frame = flights().drop(columns=["delay", "tail"]).assign(nothing=nothing)
     x = bn.bnc("nb", "cancelled", frame, discretize="quantile", smooth=1)
     assert x.features == ("hour",)
@@ -171,7 +166,7 @@ def test_columns_without_a_value_are_dropped(nothing: Any) -> None:
     assert 0 <= bn.cv(x, frame, k=2, rng=0) <= 1
 
 
-def test_a_sample_has_missing_numbers_if_they_are_a_level() -> None:
+def test_a_sample_has_missing_numbers_if_they_are_a_level():
     frame = flights()
     x = bn.bnc("nb", "cancelled", frame, discretize="quantile", smooth=1, missing_level=True)
     drawn = bn.sample(x, 2000, rng=0)
@@ -179,7 +174,7 @@ def test_a_sample_has_missing_numbers_if_they_are_a_level() -> None:
     assert drawn["delay"].min() >= frame["delay"].min()
 
 
-def test_a_number_without_a_cut_point_is_kept_for_its_missing_values() -> None:
+def test_a_number_without_a_cut_point_is_kept_for_its_missing_values():
     frame = flights().fillna({"tail": "a"})
     frame.loc[:1, "cancelled"] = None
     with pytest.warns(UserWarning, match="2 of 600 rows have no class"):
@@ -189,7 +184,7 @@ def test_a_number_without_a_cut_point_is_kept_for_its_missing_values() -> None:
     assert "delay" in bn.features(y)
 
 
-def test_shifts_of_few_gaps_do_not_add_up_in_a_row_of_many() -> None:
+def test_shifts_of_few_gaps_do_not_add_up_in_a_row_of_many():
     """Who missed most votes gets about the class proportions, although some missed votes are evidence."""
     voting = bn.load_voting()
     rows = np.random.default_rng(0).permutation(len(voting))
@@ -203,7 +198,7 @@ def test_shifts_of_few_gaps_do_not_add_up_in_a_row_of_many() -> None:
     assert loss < -float(np.log(shares.reindex(test["Class"]).to_numpy()).mean()) - 0.05
 
 
-def test_whole_numbers_of_weighted_rows_can_have_the_level() -> None:
+def test_whole_numbers_of_weighted_rows_can_have_the_level():
     frame = pd.DataFrame(
         {"k": pd.array([1, 2, None, 2], dtype="Int64"), "y": list("abab"), "w": [1, 2, 3, 4]}
     )

@@ -1,11 +1,8 @@
 """The values BNC and AODE, and the questions that can be asked of them."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import pickle
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -16,16 +13,16 @@ from bnclassify.models import AODE
 
 
 @pytest.fixture(scope="module")
-def tan(car: pd.DataFrame) -> bn.BNC:
+def tan(car):
     return bn.lp(bn.tan_cl("class", car, score="aic"), car, smooth=1)
 
 
 @pytest.fixture(scope="module")
-def ensemble(car: pd.DataFrame) -> AODE:
+def ensemble(car):
     return bn.lp(bn.aode("class", car), car, smooth=1)
 
 
-def test_summary(car: pd.DataFrame, tan: bn.BNC, ensemble: AODE) -> None:
+def test_summary(car, tan, ensemble):
     assert "free parameters:    131" in repr(tan)
     assert "free parameters" not in repr(bn.nb("class", car))
     assert "(only structure, no parameters)" in repr(bn.nb("class", car))
@@ -39,13 +36,13 @@ def test_summary(car: pd.DataFrame, tan: bn.BNC, ensemble: AODE) -> None:
     assert "\n  parameters:         lp(smooth=1, missing='em')\n" in repr(expected)
 
 
-def test_models_have_no_methods(tan: bn.BNC) -> None:
+def test_models_have_no_methods(tan):
     assert not hasattr(tan, "fit")
     assert not hasattr(tan, "__array__")
 
 
 @pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-def test_models_cannot_be_changed(tan: bn.BNC, ensemble: AODE, car: pd.DataFrame, again: Callable) -> None:
+def test_models_cannot_be_changed(tan, ensemble, car, again):
     for x in (tan, again(tan), *bn.members(again(ensemble))):
         with pytest.raises(dataclasses.FrozenInstanceError):
             x.class_var = "other"
@@ -59,7 +56,7 @@ def test_models_cannot_be_changed(tan: bn.BNC, ensemble: AODE, car: pd.DataFrame
     assert repr(again(tan)) == repr(tan)
 
 
-def test_questions(tan: bn.BNC, car: pd.DataFrame) -> None:
+def test_questions(tan, car):
     assert bn.class_var(tan) == "class"
     assert bn.features(tan) == tuple(car.columns[:-1])
     assert bn.vars(tan) == tuple(car.columns)
@@ -74,7 +71,7 @@ def test_questions(tan: bn.BNC, car: pd.DataFrame) -> None:
     )  # fmt: skip
 
 
-def test_vars_are_the_features_and_then_the_class(car: pd.DataFrame) -> None:
+def test_vars_are_the_features_and_then_the_class(car):
     front = car[["class", "safety", "doors"]]
     for x in (bn.nb("class", front), bn.aode("class", front), bn.chow_liu("class", front)):
         assert bn.vars(x) == ("safety", "doors", "class")
@@ -83,7 +80,7 @@ def test_vars_are_the_features_and_then_the_class(car: pd.DataFrame) -> None:
     assert bn.vars(bn.nb("class", features=[])) == ("class",)
 
 
-def test_tables_as_people_read_them(tan: bn.BNC, car: pd.DataFrame) -> None:
+def test_tables_as_people_read_them(tan, car):
     table = bn.cpt(tan, "maint")
     assert table.index.name == "maint"
     assert table.columns.names == ["buying", "class"]
@@ -95,24 +92,23 @@ def test_tables_as_people_read_them(tan: bn.BNC, car: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("question", [bn.params, bn.loglik, bn.cloglik, bn.AIC, bn.BIC, bn.predict])
-def test_a_structure_has_no_parameters(question: Callable, car: pd.DataFrame) -> None:
+def test_a_structure_has_no_parameters(question, car):
     x = bn.nb("class", car)
     with pytest.raises(ValueError, match=r"the model has no parameters. Pass the result of lp\("):
         question(x) if question is bn.params else question(x, car)
 
 
 @pytest.mark.parametrize(
-    "question",
-    [bn.params, bn.nparams, bn.narcs, bn.modelstring, bn.families, bn.feature_families],
+    "question", [bn.params, bn.nparams, bn.narcs, bn.modelstring, bn.families, bn.feature_families]
 )
-def test_an_ensemble_points_to_its_members(question: Callable, ensemble: AODE) -> None:
+def test_an_ensemble_points_to_its_members(question, ensemble):
     with pytest.raises(TypeError, match=r"of 6 networks \(an AODE\). Call it on each of members\(x\)"):
         question(ensemble)
     for member in bn.members(ensemble):
         question(member)
 
 
-def test_questions_an_ensemble_answers(ensemble: AODE, car: pd.DataFrame) -> None:
+def test_questions_an_ensemble_answers(ensemble, car):
     assert bn.features(ensemble) == tuple(car.columns[:-1])
     assert bn.classes(ensemble) == ("unacc", "acc", "good", "vgood")
     assert isinstance(ensemble, AODE)
@@ -120,7 +116,7 @@ def test_questions_an_ensemble_answers(ensemble: AODE, car: pd.DataFrame) -> Non
 
 
 @pytest.mark.parametrize("x", [None, "nb", 3])
-def test_what_is_no_model(x: object, car: pd.DataFrame) -> None:
+def test_what_is_no_model(x, car):
     for call in (
         bn.params,
         bn.features,
@@ -134,7 +130,7 @@ def test_what_is_no_model(x: object, car: pd.DataFrame) -> None:
         bn.predict("model.json", car)
 
 
-def test_odd_names_and_labels() -> None:
+def test_odd_names_and_labels():
     frame = pd.DataFrame(
         {
             0: [1, 2, 1, 2],
@@ -156,7 +152,7 @@ def test_odd_names_and_labels() -> None:
     ]
 
 
-def test_what_a_table_is_a_view_of_cannot_be_changed_either(ensemble: AODE, car: pd.DataFrame) -> None:
+def test_what_a_table_is_a_view_of_cannot_be_changed_either(ensemble, car):
     fitted = bn.lp(ensemble, car, smooth=1)
     arrays = [fitted.priors, fitted.superparents, *(fitted.children or ()), bn.encode(car).incomplete]
     arrays += [table for member in bn.members(fitted) for table in member.cpts or ()]
@@ -167,9 +163,9 @@ def test_what_a_table_is_a_view_of_cannot_be_changed_either(ensemble: AODE, car:
             array = array.base
 
 
-def test_calls_with_wrong_arguments(car: pd.DataFrame) -> None:
+def test_calls_with_wrong_arguments(car):
     x, features, labels = bn.bnc("nb", "class", car, smooth=1), car.drop(columns="class"), car["class"]
-    calls: list[tuple[Callable[[], object], str]] = [
+    calls = [
         (lambda: bn.cv(x, features, labels), "cv accepts at most 2 .*The class is a column of the data: cv"),
         (lambda: bn.compare([x, x], car), r"compare accepts at most one .*compare\(cv\(models, dataset"),
         (
@@ -194,7 +190,7 @@ def test_calls_with_wrong_arguments(car: pd.DataFrame) -> None:
     for call, message in calls:
         with pytest.raises(TypeError, match=message):
             call()
-    options: list[tuple[Callable[[], object], str]] = [
+    options = [
         (lambda: bn.bnc(car, "class", "nb"), "DataFrame. The learner is the first argument, the class the"),
         (lambda: bn.bnc("naive_bayes", "class", car), "Did you mean 'nb'?"),
         (lambda: bn.bnc("a2de", "class", car), "Did you mean 'ande'?"),

@@ -1,12 +1,8 @@
 """Counts near powers of two, which are never added up in a type that is too narrow."""
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Callable, Iterator
 from functools import cache
 from math import prod
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,14 +18,11 @@ from .strategies import examples
 SIZES = (128, 255, 256, 65_535, 65_536)
 LIMITS = st.sampled_from((127, *SIZES)).flatmap(lambda size: st.integers(size - 2, size + 2))
 
-PRIORS: tuple[dict[str, Any], ...] = ({"smooth": 1}, {"ess": 1}, {"m": 600})
-PRIORS_OF: dict[type, tuple[dict[str, Any], ...]] = {
-    bn.models.BNC: (*PRIORS, {"backoff": True}),
-    bn.models.ANDE: ({"smooth": 1}, {"m": 600}),
-}
-METHODS: tuple[dict[str, Any], ...] = ({"manb_prior": 0.5}, {"subsumption": 200})
+PRIORS = ({"smooth": 1}, {"ess": 1}, {"m": 600})
+PRIORS_OF = {bn.models.BNC: (*PRIORS, {"backoff": True}), bn.models.ANDE: ({"smooth": 1}, {"m": 600})}
+METHODS = ({"manb_prior": 0.5}, {"subsumption": 200})
 
-LEARNERS: dict[str, Callable[[Any], Any]] = {
+LEARNERS = {
     "nb": lambda data: bn.nb("y", data),
     "tan_cl": lambda data: bn.tan_cl("y", data, score="aic"),
     "spode": lambda data: bn.spode("y", data),
@@ -47,32 +40,28 @@ LEARNERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def weighted_cells(size: int) -> pd.DataFrame:
+def weighted_cells(size):
     """Distinct rows with weights; the class u has ``size`` rows, and the largest cells nearly as many."""
     cells = [("p", "s", "i", "u", size - 9), ("p", "t", "j", "u", 6), ("q", "t", "i", "u", 3)]
     cells += [("p", "s", "k", "v", 30), ("q", "s", "i", "v", 40), ("q", "t", "j", "v", size)]
     return pd.DataFrame(cells, columns=["a", "b", "d", "y", "weight"])
 
 
-def as_rows(cells: pd.DataFrame) -> pd.DataFrame:
+def as_rows(cells):
     """Each distinct row as often as its weight says."""
     levels = {name: pd.CategoricalDtype(sorted(set(cells[name]))) for name in cells.columns[:-1]}
     return cells.astype(levels).loc[cells.index.repeat(cells["weight"]), :"y"].reset_index(drop=True)
 
 
-def in_chunks(cells: pd.DataFrame) -> Callable[[], Iterator[pd.DataFrame]]:
+def in_chunks(cells):
     frame = as_rows(cells)
     return lambda: (frame.iloc[start : start + 40_000] for start in range(0, len(frame), 40_000))
 
 
-FORMS: dict[str, Callable[[pd.DataFrame], Any]] = {
-    "rows": as_rows,
-    "chunks": in_chunks,
-    "weights": lambda cells: bn.encode(cells, weights="weight"),
-}
+FORMS = {"rows": as_rows, "chunks": in_chunks, "weights": lambda cells: bn.encode(cells, weights="weight")}
 
 
-def answers(x: Any, rows: pd.DataFrame) -> Iterator[np.ndarray]:
+def answers(x, rows):
     """Tables of members, posteriors of rows, and intervals where the model has them."""
     for member in bn.members(x):
         yield from bn.params(member).values()
@@ -86,7 +75,7 @@ def answers(x: Any, rows: pd.DataFrame) -> Iterator[np.ndarray]:
         yield from [bn.cpt(x, name, interval=0.9).to_numpy() for name in ("a", "y")]
 
 
-def all_answers(data: Any, rows: pd.DataFrame) -> dict[str, list[np.ndarray]]:
+def all_answers(data, rows):
     """The answers of every learner with every prior, and of every method with one."""
     found = {}
     for learner, learn in LEARNERS.items():
@@ -100,7 +89,7 @@ def all_answers(data: Any, rows: pd.DataFrame) -> dict[str, list[np.ndarray]]:
 
 
 @cache
-def answers_of_floats(size: int) -> dict[str, list[np.ndarray]]:
+def answers_of_floats(size):
     """The answers of weighted cells whose counts are all floats."""
     cells = weighted_cells(size)
     with pytest.MonkeyPatch.context() as patch:
@@ -120,7 +109,7 @@ def answers_of_floats(size: int) -> dict[str, list[np.ndarray]]:
         pytest.param("chunks", 65_535, marks=pytest.mark.slow),
     ],
 )
-def test_models_are_those_of_counts_that_are_floats(form: str, size: int) -> None:
+def test_models_are_those_of_counts_that_are_floats(form, size):
     """A single chunk is counted as rows are."""
     cells = weighted_cells(size)
     found = all_answers(FORMS[form](cells), cells.drop(columns="weight"))
@@ -129,7 +118,7 @@ def test_models_are_those_of_counts_that_are_floats(form: str, size: int) -> Non
             np.testing.assert_allclose(*pair, rtol=1e-12, err_msg=model)
 
 
-def by_hand(x: bn.BNC, cells: pd.DataFrame, prior: dict[str, Any]) -> dict[str, np.ndarray]:
+def by_hand(x, cells, prior):
     """(N + a) / (N· + r a) of each family, from sums of weights in floats."""
     result = {}
     for variable, *parents in bn.families(x).values():
@@ -153,9 +142,7 @@ def by_hand(x: bn.BNC, cells: pd.DataFrame, prior: dict[str, Any]) -> dict[str, 
     st.sampled_from(PRIORS),
     st.data(),
 )
-def test_tables_are_those_by_hand(
-    size: int, learner: str, prior: dict[str, Any], draw: st.DataObject
-) -> None:
+def test_tables_are_those_by_hand(size, learner, prior, draw):
     rng = np.random.default_rng(draw.draw(st.integers(0, 2**32 - 1)))
     names = ["a", "b", "d", "y"]
     cells = pd.DataFrame({v: rng.choice(list("pqr")[: rng.integers(1, 4)], 8) for v in names})
@@ -175,7 +162,7 @@ def test_tables_are_those_by_hand(
 
 @examples(10)
 @given(LIMITS, st.integers(0, 2**32 - 1))
-def test_parts_add_up_to_the_whole(size: int, seed: int) -> None:
+def test_parts_add_up_to_the_whole(size, seed):
     cells = weighted_cells(size)
     share = np.random.default_rng(seed).binomial(cells["weight"], 0.5)
     parts = [
@@ -193,12 +180,12 @@ def test_parts_add_up_to_the_whole(size: int, seed: int) -> None:
             np.testing.assert_allclose(bn.predict(found, rows, prob=True), expected, rtol=1e-12)
 
 
-def test_indices_of_no_rows() -> None:
+def test_indices_of_no_rows():
     nothing = np.zeros(0, dtype=np.int8)
     assert flat_index([nothing, nothing], [0, 300]).tolist() == []
 
 
-def test_statistics_of_large_whole_numbers() -> None:
+def test_statistics_of_large_whole_numbers():
     table = np.array([[3, 1], [2, 5]])
     for test in STATISTICS.values():
         large = test(table * 2**32)

@@ -1,10 +1,7 @@
 """Figures of networks learned from counts, from other programs; moves of searches, step by step."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,12 +19,12 @@ SEARCHES = ["hc_empty", "hc_ban", "addonly_empty", "addonly_ban"]
 
 
 @cache
-def figures(name: str) -> dict[str, Any]:
+def figures(name):
     return json.loads((FOLDER / f"{name}.json").read_text())
 
 
 @cache
-def frame(name: str) -> pd.DataFrame:
+def frame(name):
     reference = figures(name)
     if name == "car":
         data = bn.load_car()
@@ -39,21 +36,21 @@ def frame(name: str) -> pd.DataFrame:
     return pd.DataFrame({v: pd.Categorical(data[v], levels[v]) for v in reference["columns"]})
 
 
-def class_of(name: str) -> str:
+def class_of(name):
     return figures(name)["class"]
 
 
-def arcs(x: bn.BNC) -> set[tuple[Any, Any]]:
+def arcs(x):
     return {(parent, v) for v, *above in bn.families(x).values() for parent in above}
 
 
-def score_of(key: str) -> dict[str, Any]:
+def score_of(key):
     base = key.removesuffix("_maxp2")
     return {"bde1": {"score": "bde"}, "bde10": {"score": "bde", "ess": 10}}.get(base, {"score": base})
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_trees_over_all_variables(name: str) -> None:
+def test_trees_over_all_variables(name):
     expected, data = figures(name)["chow_liu"], frame(name)
     x = bn.chow_liu(class_of(name), data)
     edges = {frozenset(arc) for arc in arcs(x)}
@@ -68,7 +65,7 @@ def test_trees_over_all_variables(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_scores_of_fixed_networks(name: str) -> None:
+def test_scores_of_fixed_networks(name):
     expected, data = figures(name)["network_scores"], frame(name)
     naive = bn.nb(class_of(name), data)
     empty = bn.BNC(class_of(name), tuple((v,) for v in data.columns))
@@ -81,7 +78,7 @@ def test_scores_of_fixed_networks(name: str) -> None:
     assert bn.nparams(naive) == expected["nparams"]["naive_bayes"]
 
 
-def learned(name: str, search: str, key: str) -> bn.BNC:
+def learned(name, search, key):
     limits = {"max_parents": 2} if key.endswith("_maxp2") else {}
     if search.startswith("addonly"):
         limits["moves"] = ("add",)
@@ -95,7 +92,7 @@ RUNS = [(name, search, key) for name in NAMES for search in SEARCHES for key in 
 
 
 @pytest.mark.parametrize(("name", "search", "key"), RUNS)
-def test_searches_take_the_same_steps(name: str, search: str, key: str) -> None:
+def test_searches_take_the_same_steps(name, search, key):
     expected, data = figures(name)[search][key], frame(name)
     x = learned(name, search, key)
     steps = bn.search_steps(x)
@@ -107,19 +104,19 @@ def test_searches_take_the_same_steps(name: str, search: str, key: str) -> None:
     assert bn.network_score(x, data, **score_of(key)) == pytest.approx(expected["score"], rel=1e-12)
 
 
-def gain_of(climb: HillClimber, move: ArcMove) -> float:
+def gain_of(climb, move):
     return float(climb.gains_of_moves()[MOVES.index(move.operation), move.source, move.target])
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("search", SEARCHES)
-def test_gains_of_moves_made_by_hand(name: str, search: str) -> None:
+def test_gains_of_moves_made_by_hand(name, search):
     """Each move of the reference is legal and has the same gain, even if this search chooses another."""
     data = bn.encode(frame(name))
     n, position = len(data.columns), data.positions
     own = position[class_of(name)]
     none = np.zeros((n, n), dtype=bool)
-    start: list[list[int]] = [[] for _ in range(n)]
+    start = [[] for _ in range(n)]
     if search.endswith("ban"):
         start = [[own] if v != own else [] for v in range(n)]
     for key, expected in figures(name)[search].items():
@@ -136,7 +133,7 @@ def test_gains_of_moves_made_by_hand(name: str, search: str) -> None:
 @pytest.mark.filterwarnings("ignore:the network has")  # tables wider than there are rows are meant
 @pytest.mark.parametrize("k", ["0", "1", "2", "3"])
 @pytest.mark.parametrize("name", NAMES)
-def test_k_dependence(name: str, k: str) -> None:
+def test_k_dependence(name, k):
     reference, data = figures(name)["kdb"], frame(name)
     expected = reference["k"][k]
     x = bn.kdb_mi(class_of(name), data, kdbk=int(k))
@@ -151,7 +148,7 @@ def test_k_dependence(name: str, k: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_equivalent_sample_sizes(name: str) -> None:
+def test_equivalent_sample_sizes(name):
     """Tables by ess, and by the same number within each class, which is ess times the classes."""
     expected, data = figures(name)["tan"], frame(name)
     parents = {target: [source] for source, target in expected["arcs"]}
@@ -170,7 +167,7 @@ def test_equivalent_sample_sizes(name: str) -> None:
                 assert bn.params(by_class)[variable][where] == pytest.approx(within[size], rel=1e-12)
 
 
-def test_a_table_of_more_parameters_than_half_of_the_rows_causes_a_warning() -> None:
+def test_a_table_of_more_parameters_than_half_of_the_rows_causes_a_warning():
     """With 26 levels and two classes, a table has 50 free parameters."""
     rows = np.arange(100)
     half = pd.DataFrame({"a": rows % 26, "b": rows // 2 % 26, "class": rows % 3 > 0})

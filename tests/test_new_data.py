@@ -1,10 +1,6 @@
 """New data that differ from the training data: ranges of numbers, unseen values, other indexes."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +14,7 @@ from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier, MDLPDiscretize
 
 
 @pytest.fixture(scope="module")
-def people() -> pd.DataFrame:
+def people():
     """Return rows with a number, with a number without a cut point, with codes and with text."""
     rng = np.random.default_rng(0)
     weight = rng.normal(70, 10, 200).round(1)
@@ -39,9 +35,7 @@ def people() -> pd.DataFrame:
     ],
     ids=str,
 )
-def test_a_model_knows_the_ranges_of_training_values(
-    people: pd.DataFrame, how: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_model_knows_the_ranges_of_training_values(people, how, tmp_path):
     """They include a column that the model dropped, because no cut point was found."""
     model = bn.bnc("nb", "ill", people, **how)
     ends = people[["weight", "noise", "code"]].agg(["min", "max"]).astype(float)
@@ -51,7 +45,7 @@ def test_a_model_knows_the_ranges_of_training_values(
     assert dict(bn.load(tmp_path / "model.json").training_ranges) == expected
 
 
-def test_ranges_follow_the_rows_of_a_model(people: pd.DataFrame) -> None:
+def test_ranges_follow_the_rows_of_a_model(people):
     """An update widens them, a table of effects keeps them, and a row of weight 0 does not count."""
     model = bn.bnc("nb", "ill", people, smooth=1, discretize="mdlp")
     grown = bn.update(model, people.assign(weight=people["weight"] + 100))
@@ -61,10 +55,7 @@ def test_ranges_follow_the_rows_of_a_model(people: pd.DataFrame) -> None:
     far = pd.concat([people, people.head(1).assign(weight=400)], ignore_index=True)
     weights = np.append(np.ones(len(people)), 0.0)
     rows = bn.encode(far, weights=weights)
-    assert bn.bnc("nb", "ill", rows, smooth=1, numbers="gaussian").training_ranges["weight"] == (
-        low,
-        high,
-    )
+    assert bn.bnc("nb", "ill", rows, smooth=1, numbers="gaussian").training_ranges["weight"] == (low, high)
 
 
 JOBS = ["007", "12-a", "Zürich", "clerk", "nurse", "true"]
@@ -72,14 +63,14 @@ WRONG = ["7", " 12-A", "Zu\u0308rich", "Clerk.", "nurse\xa0", "TRUE"]
 
 
 @pytest.fixture(scope="module")
-def staff() -> pd.DataFrame:
+def staff():
     """Return rows of which the class depends on the job."""
     jobs = np.repeat(JOBS, 30)
     return pd.DataFrame({"job": jobs, "y": np.where(np.arange(180) % 6 < pd.factorize(jobs)[0], "u", "v")})
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_a_value_that_reads_like_a_level_is_reported(staff: pd.DataFrame, wrong: str) -> None:
+def test_a_value_that_reads_like_a_level_is_reported(staff, wrong):
     """The warning comes from the estimator and from `predict`, also of one value among many."""
     X = staff[["job"]].assign(number=np.arange(180) % 7)
     new = X.copy()
@@ -96,7 +87,7 @@ def test_a_value_that_reads_like_a_level_is_reported(staff: pd.DataFrame, wrong:
 
 
 @pytest.mark.filterwarnings("error")
-def test_values_merged_as_rare_are_reported_if_they_read_like_a_kept_level(staff: pd.DataFrame) -> None:
+def test_values_merged_as_rare_are_reported_if_they_read_like_a_kept_level(staff):
     rows = pd.concat([staff, pd.DataFrame({"job": ["cook"], "y": ["u"]})], ignore_index=True)
     model = bn.bnc("nb", "y", rows, smooth=1, min_count=5)
     said = "such as 'Nurse', .* merged into 'other'. 'Nurse' reads like the level 'nurse'"
@@ -112,7 +103,7 @@ def test_values_merged_as_rare_are_reported_if_they_read_like_a_kept_level(staff
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("how", [{}, {"discretize": "mdlp"}, {"numbers": "gaussian"}], ids=str)
-def test_numbers_far_from_those_of_training_are_reported(people: pd.DataFrame, how: dict[str, Any]) -> None:
+def test_numbers_far_from_those_of_training_are_reported(people, how):
     """They lie outside the range by more than its width, in more than a tenth of the rows."""
     model = bn.bnc("nb", "ill", people, smooth=None if not how else 1, **how)
     low, high = people["weight"].min(), people["weight"].max()
@@ -132,7 +123,7 @@ def test_numbers_far_from_those_of_training_are_reported(people: pd.DataFrame, h
         bn.explain(model, {"weight": 5000})
 
 
-def test_a_discretizer_reports_numbers_far_from_those_of_training(people: pd.DataFrame) -> None:
+def test_a_discretizer_reports_numbers_far_from_those_of_training(people):
     X = people[["weight"]]
     cutter = MDLPDiscretizer().fit(X, people["ill"])
     with pytest.warns(UserWarning, match="'weight': all of the known values, .* are far outside"):
@@ -142,7 +133,7 @@ def test_a_discretizer_reports_numbers_far_from_those_of_training(people: pd.Dat
 @pytest.mark.parametrize(
     "kind", ["Float64", "Int64", "boolean", "string", "object", "float64", "datetime64[ns]"]
 )
-def test_an_empty_column_of_any_type_is_missing(people: pd.DataFrame, kind: str) -> None:
+def test_an_empty_column_of_any_type_is_missing(people, kind):
     """A file in which a column is empty has another type of this column than a full one."""
     X, y = people.drop(columns="ill"), people["ill"]
     empty = X.head(3).assign(sex=pd.array([None] * 3, dtype=kind))
@@ -155,7 +146,7 @@ def test_an_empty_column_of_any_type_is_missing(people: pd.DataFrame, kind: str)
         BNCClassifier("nb", smooth=1).fit(X, y).predict(some)
 
 
-def test_labels_and_weights_in_another_order_of_rows_are_refused(people: pd.DataFrame) -> None:
+def test_labels_and_weights_in_another_order_of_rows_are_refused(people):
     X, y = people.drop(columns="ill"), people["ill"]
     shuffled, weights = (
         y.sample(frac=1, random_state=1),
@@ -193,9 +184,7 @@ def test_labels_and_weights_in_another_order_of_rows_are_refused(people: pd.Data
 
 
 @pytest.mark.parametrize("learner", ["hc", "ban"])
-def test_networks_that_need_complete_rows_have_a_level_of_missing_values(
-    people: pd.DataFrame, learner: Any
-) -> None:
+def test_networks_that_need_complete_rows_have_a_level_of_missing_values(people, learner):
     X, y = people[["weight", "sex"]], people["ill"]
     gaps = X.assign(weight=X["weight"].mask(np.arange(200) % 7 == 0))
     model = BNCClassifier(learner, smooth=1).fit(gaps, y).model_
@@ -204,7 +193,7 @@ def test_networks_that_need_complete_rows_have_a_level_of_missing_values(
         BNCClassifier(learner, smooth=1, missing_level=False).fit(gaps, y)
 
 
-def test_a_series_is_one_row_for_the_estimator(people: pd.DataFrame) -> None:
+def test_a_series_is_one_row_for_the_estimator(people):
     X, y = people.drop(columns="ill"), people["ill"]
     classifier = BNCClassifier("nb", smooth=1).fit(X, y)
     expected = classifier.predict_proba(X.iloc[[3]])
@@ -217,7 +206,7 @@ def test_a_series_is_one_row_for_the_estimator(people: pd.DataFrame) -> None:
         classifier.predict(X["weight"])
 
 
-def test_evidence_can_name_a_column_that_is_called_nan(staff: pd.DataFrame) -> None:
+def test_evidence_can_name_a_column_that_is_called_nan(staff):
     plain = bn.bnc("nb", "y", staff, smooth=1)
     model = bn.bnc("nb", "y", staff.rename(columns={"job": np.nan}), smooth=1)
     expected = bn.query(plain, ["y"], {"job": "nurse"})
@@ -228,9 +217,7 @@ def test_evidence_can_name_a_column_that_is_called_nan(staff: pd.DataFrame) -> N
     ("zeros", "others", "found"),
     [(20, (18, 91), True), (2, (18, 91), False), (20, (1, 91), False), (20, (5, 500), False)],
 )
-def test_a_zero_far_below_positive_numbers_can_stand_for_a_missing_value(
-    zeros: int, others: tuple[int, int], found: bool
-) -> None:
+def test_a_zero_far_below_positive_numbers_can_stand_for_a_missing_value(zeros, others, found):
     rng = np.random.default_rng(0)
     values = np.r_[np.zeros(zeros), rng.integers(*others, 400)]
     table = bn.check_data(pd.DataFrame({"v": values, "y": rng.choice(["a", "b"], len(values))}), "y")

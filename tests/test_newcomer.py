@@ -1,12 +1,8 @@
 """The first lines of a newcomer: each works, or its error names the call to type."""
 
-from __future__ import annotations
-
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +12,7 @@ import bnclassify
 
 pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
 
-bn: Any = bnclassify
+bn = bnclassify
 
 WOMEN = bn.load_pima().head(160)
 X, Y = WOMEN.drop(columns="diabetes"), WOMEN["diabetes"]
@@ -29,7 +25,7 @@ GRADES = pd.Categorical(
 
 
 @pytest.fixture(scope="module")
-def on(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+def on(tmp_path_factory):
     """A fitted estimator, its sum of effects, and a folder."""
     from bnclassify import BNCClassifier
 
@@ -39,7 +35,7 @@ def on(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     return SimpleNamespace(clf=default, sum=whole, path=tmp_path_factory.mktemp("page"), new=BNCClassifier)
 
 
-WORKS: dict[str, Callable[[Any], Any]] = {
+WORKS = {
     "from bnclassify import BNCClassifier": lambda on: on.new,
     "BNCClassifier().fit(X, y).predict(X)": lambda on: on.clf.predict(X),
     "clf.predict_proba(X)": lambda on: on.clf.predict_proba(X),
@@ -72,7 +68,7 @@ WORKS: dict[str, Callable[[Any], Any]] = {
     ),
 }
 
-ANSWERS: dict[str, tuple[Callable[[Any], Any], Any, str]] = {
+ANSWERS = {
     "clf.explain(row)": (
         lambda on: on.clf.explain(ROW),
         AttributeError,
@@ -108,19 +104,19 @@ ANSWERS: dict[str, tuple[Callable[[Any], Any], Any, str]] = {
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("line", WORKS)
-def test_lines_that_work(line: str, on: SimpleNamespace) -> None:
+def test_lines_that_work(line, on):
     WORKS[line](on)
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("line", ANSWERS)
-def test_lines_that_are_answered_by_the_call_to_type(line: str, on: SimpleNamespace) -> None:
+def test_lines_that_are_answered_by_the_call_to_type(line, on):
     call, error, answer = ANSWERS[line]
     with pytest.raises(error, match=answer):
         call(on)
 
 
-def test_the_page_of_an_estimator_and_its_order(on: SimpleNamespace) -> None:
+def test_the_page_of_an_estimator_and_its_order(on):
     assert bn.classes(on.new("nb", smooth=1).fit(X, GRADES)) == ("low", "mid", "top")
     bn.write_page(on.sum, on.path / "sum.html")
     assert Path(on.path / "sum.html").stat().st_size > 10_000

@@ -1,9 +1,6 @@
 """Models that are evaluated as they are: warnings of tables that folds do not fit again, and k=0."""
 
-from __future__ import annotations
-
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +16,7 @@ from bnclassify.sklearn import BNCClassifier
 AGAIN = "Model 0 is not fitted again, and folds can test rows with which it was made. Evaluate it on other"
 
 
-def frame_of(n: int, seed: int) -> pd.DataFrame:
+def frame_of(n, seed):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": rng.choice(list("pqr"), n), "x": rng.choice([1.5, 2.5, 3.5, 4.5], n)})
     frame["y"] = np.where((frame["a"] == "p") + frame["x"] + rng.normal(size=n) > 3.3, "yes", "no")
@@ -46,7 +43,7 @@ AGAIN_FITTED = {
 
 
 @pytest.mark.parametrize("name", GIVEN)
-def test_a_table_that_folds_do_not_fit_gives_a_warning(name: str) -> None:
+def test_a_table_that_folds_do_not_fit_gives_a_warning(name):
     x, folds = GIVEN[name], np.arange(len(ROWS)) % 2
     for function in (bn.cv, bn.cv_predict):
         with pytest.warns(UserWarning, match=AGAIN):
@@ -62,12 +59,12 @@ def test_a_table_that_folds_do_not_fit_gives_a_warning(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", AGAIN_FITTED)
-def test_models_that_folds_fit_again_give_none(name: str) -> None:
+def test_models_that_folds_fit_again_give_none(name):
     results = bn.cv([AGAIN_FITTED[name]], ROWS, k=2, rng=0, mean=False)
     assert "not_refitted" not in results.attrs
 
 
-def test_results_record_these_models_and_comparisons_warn() -> None:
+def test_results_record_these_models_and_comparisons_warn():
     models = {"fitted": FITTED, "table": TABLE, "card": bn.scorecard(FITTED)}
     with pytest.warns(UserWarning, match="Model 'table' is not fitted again"):
         results = bn.cv(models, ROWS, k=3, rng=0, mean=False)
@@ -83,7 +80,7 @@ def test_results_record_these_models_and_comparisons_warn() -> None:
         bn.compare([results[["fitted"]], results[["table"]]])
 
 
-def test_an_estimator_of_a_given_table_warns_when_it_is_fitted() -> None:
+def test_an_estimator_of_a_given_table_warns_when_it_is_fitted():
     features, classes = ROWS.drop(columns="y"), ROWS["y"]
     estimator = BNCClassifier.from_model(TABLE)
     with pytest.warns(
@@ -94,7 +91,7 @@ def test_an_estimator_of_a_given_table_warns_when_it_is_fitted() -> None:
 
 
 @pytest.mark.parametrize("name", ["table", "given table", "other proportions"])
-def test_summary_without_folds_evaluates_the_model_as_it_is(name: str) -> None:
+def test_summary_without_folds_evaluates_the_model_as_it_is(name):
     x = GIVEN[name]
     found = bn.summary(x, OTHERS, k=0)
     p = bn.predict(x, OTHERS, prob=True)
@@ -112,7 +109,7 @@ def test_summary_without_folds_evaluates_the_model_as_it_is(name: str) -> None:
     assert f"{metrics['log_loss'][0]:.3f}, baseline" in repr(found)
 
 
-def test_summary_without_folds_of_other_models_and_data(car: pd.DataFrame) -> None:
+def test_summary_without_folds_of_other_models_and_data(car):
     network = bn.lp(bn.nb("class", car), car, smooth=1)
     tables = {name: bn.cpt(network, name) for name in bn.families(network)}
     x = bn.from_tables("class", tables)  # without a recipe of its parameters
@@ -120,7 +117,7 @@ def test_summary_without_folds_of_other_models_and_data(car: pd.DataFrame) -> No
         bn.cv(x, car)
     expected = -bn.cloglik(x, car) / len(car)
     assert bn.summary(x, car, k=0).attrs["metrics"]["log_loss"][0] == pytest.approx(expected)
-    chunks: Any = [car.iloc[:900], car.iloc[900:]]
+    chunks = [car.iloc[:900], car.iloc[900:]]
     assert bn.summary(x, chunks, k=0).attrs["metrics"]["log_loss"][0] == pytest.approx(expected)
     half = bn.encode(car.assign(w=0.5), weights="w")
     assert bn.summary(x, half, k=0).attrs["metrics"]["log_loss"][0] == pytest.approx(expected)

@@ -1,9 +1,6 @@
 """Notebooks: every chart appears, and so does a chart of the user's own afterwards."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,23 +26,23 @@ plot_importance(model, car)
 """
 
 
-def pictures(cells: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def pictures(cells, folder, monkeypatch):
     """Run cells in a kernel without settings of matplotlib, and count the pictures of each."""
     monkeypatch.delenv("MPLBACKEND", raising=False)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    notebook: Any = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
     nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": folder}}).execute()
     outputs = [cell.outputs for cell in notebook.cells]
     return [sum("image/png" in output.get("data", {}) for output in each) for each in outputs]
 
 
 @pytest.mark.slow
-def test_every_chart_of_a_notebook_appears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_chart_of_a_notebook_appears(tmp_path, monkeypatch):
     cells = [*CHARTS.split("---"), OWN]
     assert pictures(cells, tmp_path, monkeypatch) == [0, 1, 1, 1, 1]
 
 
-def test_every_chart_of_the_first_page_appears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_chart_of_the_first_page_appears(tmp_path, monkeypatch):
     cells = (ROOT / "vignettes" / "start.py").read_text().split("# %%")
     code = ["\n" + cell.partition("\n")[2] for cell in cells if not cell.startswith(" [markdown]")]
     charts = [int("\nbn.plot_" in cell) for cell in code]

@@ -1,14 +1,10 @@
 """Any value of any argument gives a result, or a ValueError, TypeError or KeyError with a short message."""
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,7 +27,7 @@ BY_MANB = bn.bnc("nb", "class", CAR, smooth=1, manb_prior=0.5)
 STRENGTH = {"strength": bn.arc_strength(NETWORK, CAR, replicates=2, rng=0)}
 RESULTS = bn.cv({"a": NETWORK, "b": WEIGHTED}, CAR, k=4, rng=0, mean=False)
 
-VALUES: Mapping[str, Any] = {
+VALUES = {
     "nothing": None,
     "not available": pd.NA,
     "not a number": float("nan"),
@@ -62,7 +58,7 @@ VALUES: Mapping[str, Any] = {
 TWO = bn.bnc("nb", "Class", bn.load_voting(), smooth=1, missing_level=False)
 RANKED = bn.load_voting().astype({"crime": pd.CategoricalDtype(["n", "y"], ordered=True)})
 
-COMMON: Mapping[str, Any] = {
+COMMON = {
     "x": NETWORK,
     "class_var": "class",
     "class_vars": ["class", "safety"],
@@ -77,7 +73,7 @@ COMMON: Mapping[str, Any] = {
     "y": CAR["class"],
 }
 
-OWN: Mapping[str, Mapping[str, Any]] = {
+OWN = {
     "accuracy": PREDICTED,
     "anb": {"parents": {"buying": ["safety"]}},
     "arc_strength": {"replicates": 2},
@@ -133,28 +129,28 @@ FUNCTIONS = {
 OPTIONAL = {f"to_{module}": module for module in ("networkx", "pgmpy", "pyagrum")}
 
 
-def usual(name: str) -> dict[str, Any]:
+def usual(name):
     """Return arguments that a function accepts."""
     parameters = inspect.signature(getattr(bn, name)).parameters.values()
     needed = [p.name for p in parameters if p.default is p.empty or p.name in ("dataset", "k")]
     return {p: COMMON[p] for p in needed if p in COMMON} | dict(OWN.get(name, {}))
 
 
-def is_installed(name: str) -> bool:
+def is_installed(name):
     """Whether the library that a function needs is installed."""
     module = "matplotlib" if name.startswith("plot") else OPTIONAL.get(name)
     return module is None or importlib.util.find_spec(module) is not None
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_usual_values_are_accepted() -> None:
+def test_usual_values_are_accepted():
     for name in filter(is_installed, FUNCTIONS):
         getattr(bn, name)(**usual(name))
         if "matplotlib.pyplot" in sys.modules:
             sys.modules["matplotlib.pyplot"].close("all")
 
 
-def problem(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str | None:
+def problem(function, arguments):
     """Return the problem of the error that a call raises: its type, or a message of many lines."""
     try:
         with warnings.catch_warnings():
@@ -176,7 +172,7 @@ PLACES = [(name, argument) for name, own in FUNCTIONS.items() for argument in ow
 
 @pytest.mark.parametrize("sixth", [0, *(pytest.param(i, marks=pytest.mark.slow) for i in range(1, 6))])
 @pytest.mark.parametrize("odd", VALUES)
-def test_odd_values_give_a_result_or_a_short_error(odd: str, sixth: int) -> None:
+def test_odd_values_give_a_result_or_a_short_error(odd, sixth):
     """Each argument is given every sixth value, and by the slow tests the others."""
     problems = {}
     for name, argument in PLACES[(list(VALUES).index(odd) + sixth) % 6 :: 6]:
@@ -188,7 +184,7 @@ def test_odd_values_give_a_result_or_a_short_error(odd: str, sixth: int) -> None
 
 
 @pytest.mark.parametrize("options", [{"smooth": 1}, {"smooth": 1, "discretize": "mdlp"}, {}])
-def test_an_empty_list_of_records_has_no_predictions(options: dict[str, Any]) -> None:
+def test_an_empty_list_of_records_has_no_predictions(options):
     frame = (
         NUMBERS if "smooth" not in options or "discretize" in options else CAR.rename(columns={"class": "c"})
     )
@@ -199,7 +195,7 @@ def test_an_empty_list_of_records_has_no_predictions(options: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("options", [{"smooth": 1}, {"smooth": 1, "discretize": "mdlp"}, {}])
-def test_a_class_with_one_label_gives_a_warning(options: dict[str, Any]) -> None:
+def test_a_class_with_one_label_gives_a_warning(options):
     frame = (
         NUMBERS if "smooth" not in options or "discretize" in options else CAR.rename(columns={"class": "c"})
     )
@@ -211,7 +207,7 @@ def test_a_class_with_one_label_gives_a_warning(options: dict[str, Any]) -> None
     assert set(bn.predict(x, frame.drop(columns="c"), unseen="missing")) == {label}
 
 
-def test_a_model_without_features_is_fitted_by_default() -> None:
+def test_a_model_without_features_is_fitted_by_default():
     with pytest.warns(UserWarning, match="no feature remains"):
         x = bn.bnc(class_var="class", dataset=CAR[["class"]])
     shares = CAR["class"].value_counts(normalize=True)
@@ -246,17 +242,17 @@ ADVICE = "Use predict, explain, cloglik or cv, or fit a network, which defines o
         (lambda: bn.query(NETWORK, "class", safety="low"), "Available: 'x', 'variables', 'evidence', 'inte"),
     ],
 )
-def test_messages_advise_what_helps(call: Callable[[], Any], message: str) -> None:
+def test_messages_advise_what_helps(call, message):
     with pytest.raises((TypeError, ValueError), match=message):
         call()
 
 
-def test_numbers_of_any_size_are_accepted_or_refused_in_a_sentence() -> None:
+def test_numbers_of_any_size_are_accepted_or_refused_in_a_sentence():
     rng = np.random.default_rng(0)
     for size in (5e-320, 1e-305, 1e-100, 1e100, 1e140):
         frame = pd.DataFrame({"x": rng.normal(size=60) * size, "c": ["a", "b"] * 30})
         for how in ({"numbers": "gaussian", "smooth": 1}, {"numbers": "kernel", "smooth": 1}, {}):
-            posteriors = bn.predict(bn.bnc("nb", "c", frame, **how), frame, prob=True)  # type: ignore[arg-type]
+            posteriors = bn.predict(bn.bnc("nb", "c", frame, **how), frame, prob=True)
             assert posteriors.to_numpy().sum(axis=1) == pytest.approx(1)
     for family in ("gaussian", "kernel"):
         frame = pd.DataFrame({"x": rng.normal(size=60) * 1e306, "c": ["a", "b"] * 30})
@@ -265,11 +261,11 @@ def test_numbers_of_any_size_are_accepted_or_refused_in_a_sentence() -> None:
     signal = pd.DataFrame({"x": [Decimal("sNaN"), Decimal(1), Decimal(2)] * 10, "c": ["a", "b", "a"] * 10})
     missing = signal.assign(x=[None, 1, 2] * 10)
     for options in ({"smooth": 1, "discretize": "mdlp"}, {}):
-        both = [bn.bnc("nb", "c", frame, **options) for frame in (signal, missing)]  # type: ignore[arg-type]
+        both = [bn.bnc("nb", "c", frame, **options) for frame in (signal, missing)]
         assert bn.predict(both[0], signal, prob=True).equals(bn.predict(both[1], missing, prob=True))
 
 
-def test_categories_of_arrow_may_repeat_or_be_null() -> None:
+def test_categories_of_arrow_may_repeat_or_be_null():
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed; the extra test has it")
     for labels in (["x", "x", "y"], ["x", None, "y"]):
         codes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2] * 10), pa.array(labels))
@@ -278,7 +274,7 @@ def test_categories_of_arrow_may_repeat_or_be_null() -> None:
 
 
 @pytest.mark.parametrize("kind", ["category", "interval", object])
-def test_intervals_are_categories_of_any_type(kind: Any) -> None:
+def test_intervals_are_categories_of_any_type(kind):
     cut = pd.cut(pd.Series(range(40)), [-1, 9, 39]).cat.as_unordered()
     frame = pd.DataFrame({"x": cut, "y": ["u", "v"] * 5 + ["v"] * 30})
     model = bn.bnc("nb", "y", frame, smooth=1)

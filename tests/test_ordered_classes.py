@@ -1,10 +1,5 @@
 """Classes with an order: it is kept, probabilities of at least a class, and metrics of ranks."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +9,7 @@ import bnclassify as bn
 STAGES = ["low", "medium", "high", "top"]  # not in alphabetical order
 
 
-def staged(rows: int = 400, *, ordered: bool = True) -> pd.DataFrame:
+def staged(rows=400, *, ordered=True):
     rng = np.random.default_rng(0)
     size, shape = rng.normal(size=rows), rng.choice(["p", "q"], rows)
     score = size + 0.7 * (shape == "q") + rng.logistic(size=rows)
@@ -28,8 +23,8 @@ DATA = staged()
 
 
 @pytest.fixture(params=["default", "nb", "sum", "estimator", "weights", "loaded", "text levels"])
-def fitted(request: Any, tmp_path: Path) -> Any:
-    options: dict[str, Any] = {"smooth": 1, "discretize": "mdlp"}
+def fitted(request, tmp_path):
+    options = {"smooth": 1, "discretize": "mdlp"}
     match request.param:
         case "default":
             return bn.bnc(class_var="stage", dataset=DATA)
@@ -55,7 +50,7 @@ def fitted(request: Any, tmp_path: Path) -> Any:
     return bn.bnc("nb", "stage", DATA, **options)
 
 
-def test_the_order_is_kept_and_probabilities_add_up(fitted: Any) -> None:
+def test_the_order_is_kept_and_probabilities_add_up(fitted):
     assert bn.classes(fitted) == tuple(STAGES)
     posteriors = bn.predict(fitted, DATA, prob=True)
     assert posteriors.columns.tolist() == STAGES
@@ -67,7 +62,7 @@ def test_the_order_is_kept_and_probabilities_add_up(fitted: Any) -> None:
     assert bn.predict(fitted, {"shape": "q"}, prob=True, at_least="high").shape == (1,)
 
 
-def test_estimators_keep_sorted_classes_and_predict_by_label() -> None:
+def test_estimators_keep_sorted_classes_and_predict_by_label():
     pytest.importorskip("sklearn", "1.6")
     from bnclassify.sklearn import BNCClassifier
 
@@ -84,7 +79,7 @@ def test_estimators_keep_sorted_classes_and_predict_by_label() -> None:
     assert bn.classes(few) == ("low", "medium", "top")
 
 
-def test_classes_without_an_order_are_refused_with_the_remedy() -> None:
+def test_classes_without_an_order_are_refused_with_the_remedy():
     plain = staged(ordered=False)
     x = bn.bnc("nb", "stage", plain, smooth=1, discretize="mdlp")
     calls = [lambda: bn.predict(x, plain, prob=True, at_least="high")]
@@ -106,7 +101,7 @@ def test_classes_without_an_order_are_refused_with_the_remedy() -> None:
         bn.predict(y, plain, at_least=3, prob=True, interval=0.9)
 
 
-def test_metrics_of_ranks_are_those_of_their_formulas() -> None:
+def test_metrics_of_ranks_are_those_of_their_formulas():
     x = bn.bnc("nb", "stage", DATA, smooth=1, discretize="mdlp")
     folds = np.arange(len(DATA)) % 4
     posteriors = bn.cv_predict(x, DATA, folds=folds)
@@ -123,7 +118,7 @@ def test_metrics_of_ranks_are_those_of_their_formulas() -> None:
     assert both["rps"] == pytest.approx(both["brier"])
 
 
-def test_a_better_rank_has_a_better_score_although_the_log_loss_is_equal() -> None:
+def test_a_better_rank_has_a_better_score_although_the_log_loss_is_equal():
     from bnclassify.metrics import METRICS
 
     p = np.array([[0.4, 0.5, 0.1], [0.4, 0.1, 0.5]])
@@ -134,7 +129,7 @@ def test_a_better_rank_has_a_better_score_although_the_log_loss_is_equal() -> No
     assert (near, far) == (1, 2)
 
 
-def test_compare_and_summary_know_that_lower_is_better() -> None:
+def test_compare_and_summary_know_that_lower_is_better():
     models = {
         learner: bn.bnc(learner, "stage", DATA, smooth=1, discretize="mdlp") for learner in ("nb", "tan_cl")
     }
@@ -152,7 +147,7 @@ def test_compare_and_summary_know_that_lower_is_better() -> None:
     assert "ranked probability score" not in plain["item"].tolist()
 
 
-def test_the_order_of_partitioned_data_is_kept() -> None:
+def test_the_order_of_partitioned_data_is_kept():
     coded = DATA.drop(columns="size")
     parts = [coded.head(150), coded.tail(250)]
     whole = bn.lp(bn.nb("stage", coded), coded, smooth=1)

@@ -1,18 +1,13 @@
 """Pages for web browsers: their figures in a real browser, and labels that try to be code."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import shutil
 import subprocess
 from base64 import b64decode
-from collections.abc import Sequence
 from html import escape, unescape
 from html.parser import HTMLParser
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,7 +48,7 @@ addEventListener("load", () => {
 </script>"""
 
 
-def browse(text: str, folder: Path, *options: str) -> str:
+def browse(text, folder, *options):
     """Return the document of a page after its scripts have run."""
     assert CHROMIUM is not None
     file = folder / "run.html"
@@ -69,7 +64,7 @@ def browse(text: str, folder: Path, *options: str) -> str:
     return run.stdout.decode("utf-8")
 
 
-def state_of(page: str, script: str, folder: Path, *options: str) -> Any:
+def state_of(page, script, folder, *options):
     """Return what a script in a page shows, as it calls ``show`` with a value."""
     show = """<script>
     const texts = (query) => [...document.querySelectorAll(query)].map((element) => element.textContent);
@@ -94,7 +89,7 @@ def state_of(page: str, script: str, folder: Path, *options: str) -> Any:
     return json.loads(unescape(found[0]))
 
 
-def call(pages: Sequence[str], calls: Sequence[Any], folder: Path) -> list[Any]:
+def call(pages, calls, folder):
     """Return results of predict and explain in a browser; a call is (number of a page, record, options)."""
     frames = [f'<iframe id="page-{i}" srcdoc="{escape(text)}"></iframe>' for i, text in enumerate(pages)]
     text = json.dumps(json.dumps(calls)).replace(
@@ -104,34 +99,33 @@ def call(pages: Sequence[str], calls: Sequence[Any], folder: Path) -> list[Any]:
     shown = browse(f"<!DOCTYPE html><meta charset=utf-8><body>{''.join(frames)}{script}", folder)
     found = re.search('<pre id="results">(.*)</pre>', shown, re.DOTALL)
     assert found, shown[-500:]
-    results: list[Any] = json.loads(unescape(found[1]))
-    return results
+    return json.loads(unescape(found[1]))
 
 
-def written(x: Any, folder: Path, **options: Any) -> str:
+def written(x, folder, **options):
     bn.write_page(x, folder / "page.html", **options)
     return (folder / "page.html").read_text(encoding="utf-8")
 
 
-def as_json(value: Any) -> Any:
+def as_json(value):
     if isinstance(value, tuple):
         return list(map(as_json, value))
     value = value.item() if isinstance(value, np.generic) else value
     return None if pd.isna(value) else value
 
 
-def options_of(x: Any, row: int) -> dict[str, Any]:
+def options_of(x, row):
     """Return another choice of classes for each row."""
     labels = [as_json(label) for label in x.levels[-1]]
     return [{}, {"against": labels}, {"target": labels[-1], "against": labels[0]}][row % 3]
 
 
-def as_records(x: Any, frame: pd.DataFrame) -> list[dict[str, Any]]:
+def as_records(x, frame):
     rows = frame[list(x.features)].to_dict("records")
     return [{name: as_json(value) for name, value in row.items()} for row in rows]
 
 
-def check(x: Any, record: dict[str, Any], options: dict[str, Any], result: Any) -> None:
+def check(x, record, options, result):
     """Compare predict and explain of a record in a browser with those in Python."""
     posterior, steps, hacked, *decisions = result
     ours = bn.predict(x, [record], prob=True, unseen="missing")
@@ -156,7 +150,7 @@ def check(x: Any, record: dict[str, Any], options: dict[str, Any], result: Any) 
     check_decisions(x, record, options, decisions)
 
 
-def check_decisions(x: Any, record: dict[str, Any], options: dict[str, Any], result: list[Any]) -> None:
+def check_decisions(x, record, options, result):
     """Compare main effects, interactions, values of information and single changes with those in Python."""
     parts, gains, changes = result
     ours = bn.explain(x, [record], unseen="missing", interactions=True, **options)
@@ -181,7 +175,7 @@ def check_decisions(x: Any, record: dict[str, Any], options: dict[str, Any], res
     np.testing.assert_allclose([found[key] for key in expected], list(expected.values()), atol=1e-9)
 
 
-def plain(value: Any) -> str:
+def plain(value):
     """Return a value as text that is the same in both languages."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return repr(float(value)) if is_number else str(value)
@@ -189,7 +183,7 @@ def plain(value: Any) -> str:
 
 @needs_browser
 @pytest.mark.slow
-def test_page_of_every_type_of_model_predicts_and_explains_as_python(tmp_path: Path) -> None:
+def test_page_of_every_type_of_model_predicts_and_explains_as_python(tmp_path):
     calls, models = [], [case(name)[0] for name in CASES]
     for i, (x, name) in enumerate(zip(models, CASES, strict=True)):
         for row, record in enumerate(as_records(x, case(name)[1].iloc[i % 2 : 6 : 2])):
@@ -201,7 +195,7 @@ def test_page_of_every_type_of_model_predicts_and_explains_as_python(tmp_path: P
 
 @needs_browser
 @pytest.mark.slow
-def test_page_of_every_type_of_model_has_given_class_proportions(tmp_path: Path) -> None:
+def test_page_of_every_type_of_model_has_given_class_proportions(tmp_path):
     calls, models = [], []
     for i, name in enumerate(CASES):
         x, frame = case(name)
@@ -213,7 +207,7 @@ def test_page_of_every_type_of_model_has_given_class_proportions(tmp_path: Path)
         check(models[i], record, options, result)
 
 
-def hostile_frame() -> pd.DataFrame:
+def hostile_frame():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -227,7 +221,7 @@ def hostile_frame() -> pd.DataFrame:
 
 @needs_browser
 @pytest.mark.slow
-def test_labels_are_not_code_and_records_match_by_text(tmp_path: Path) -> None:
+def test_labels_are_not_code_and_records_match_by_text(tmp_path):
     frame = hostile_frame()
     x = bn.lp(bn.tan_cl("klass", frame), frame, smooth=1)
     dn = bn.lp(bn.chisq_dn("klass", frame), frame, smooth=1)
@@ -248,7 +242,7 @@ def test_labels_are_not_code_and_records_match_by_text(tmp_path: Path) -> None:
     prior = bn.query(x, "klass")
     assert dict(results[len(calls) - 1][0]) == pytest.approx(dict(zip(["0", "10", "20"], prior, strict=True)))
     told = [steps for _, steps, *_ in results[len(calls) :]]
-    found = [re.search("must be one of|another class|an object", text)[0] for text in told]  # type: ignore[index]
+    found = [re.search("must be one of|another class|an object", text)[0] for text in told]
     assert found == ["must be one of", "another class", "an object"]
 
 
@@ -271,7 +265,7 @@ show({ ...state, together: texts("#contributions tbody tr") });
 @needs_browser
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
-def test_form_shows_posterior_and_contributions_by_strength(width: int, tmp_path: Path) -> None:
+def test_form_shows_posterior_and_contributions_by_strength(width, tmp_path):
     x, _ = case("odd names")
     page = written(x, tmp_path, title="Is it <so>?")
     state = state_of(page, USE, tmp_path, f"--window-size={width},900")
@@ -336,7 +330,7 @@ show({ empty, missing, neither, tops, inView: bar.top >= 0 && bar.bottom < inner
 """
 
 
-def lacking() -> pd.DataFrame:
+def lacking():
     """Rows that often lack town and income if their label is True."""
     rng, n = np.random.default_rng(0), 300
     frame = pd.DataFrame({"town": rng.choice(["a", "b"], n), "income": rng.normal(size=n)})
@@ -353,9 +347,7 @@ def lacking() -> pd.DataFrame:
         ({"dag_learner": "nb", "numbers": "gaussian", "smooth": 1}, []),
     ],
 )
-def test_fields_say_whose_missing_values_are_evidence(
-    settings: dict[str, Any], evident: list[str], tmp_path: Path
-) -> None:
+def test_fields_say_whose_missing_values_are_evidence(settings, evident, tmp_path):
     x = bn.bnc(class_var="label", dataset=lacking(), **settings)
     features = json.loads(Elements(written(x, tmp_path)).data)["features"]
     assert [field["name"] for field in features if field["lacks"]] == evident
@@ -364,11 +356,11 @@ def test_fields_say_whose_missing_values_are_evidence(
 @needs_browser
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
-def test_unknown_is_not_missing_and_the_prediction_stays_in_view(width: int, tmp_path: Path) -> None:
+def test_unknown_is_not_missing_and_the_prediction_stays_in_view(width, tmp_path):
     x = bn.bnc("nb", "label", lacking(), smooth=1, discretize="quantile", missing_level=True)
     state = state_of(written(x, tmp_path), ASK, tmp_path, f"--window-size={width},600")
 
-    def shown(posterior: pd.Series) -> str:
+    def shown(posterior):
         return f"label: {posterior.idxmax()} ({100 * posterior.max():.1f} %)"
 
     assert state["empty"] == shown(bn.query(x, "label")) + ", before anything is known"
@@ -381,7 +373,7 @@ def test_unknown_is_not_missing_and_the_prediction_stays_in_view(width: int, tmp
 
 @needs_browser
 @pytest.mark.slow
-def test_single_changes_of_numbers_are_the_nearest(tmp_path: Path) -> None:
+def test_single_changes_of_numbers_are_the_nearest(tmp_path):
     x = bn.bnc("nb", "diabetes", bn.load_pima(), smooth=1, discretize="mdlp")
     script = 'put("feature-1", "150"); show(texts("#changes tbody tr"));'
     changes = state_of(written(x, tmp_path), script, tmp_path)
@@ -393,7 +385,7 @@ def test_single_changes_of_numbers_are_the_nearest(tmp_path: Path) -> None:
 
 @needs_browser
 @pytest.mark.slow
-def test_infinite_numbers_are_missing(tmp_path: Path) -> None:
+def test_infinite_numbers_are_missing(tmp_path):
     x = bn.bnc("nb", "diabetes", bn.load_pima(), smooth=1, numbers="gaussian")
     records = [{"glucose": 150, "bmi": bmi} for bmi in (None, "Infinity", "-1e999")]
     results = call([written(x, tmp_path)], [(0, record, {}) for record in records], tmp_path)
@@ -415,7 +407,7 @@ document.getElementById("ask").click();
 @needs_browser
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
-def test_what_unknown_values_would_tell_and_what_flips_the_prediction(width: int, tmp_path: Path) -> None:
+def test_what_unknown_values_would_tell_and_what_flips_the_prediction(width, tmp_path):
     car = bn.load_car()
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     options = f"--window-size={width},900", "--virtual-time-budget=5000"
@@ -435,27 +427,27 @@ def test_what_unknown_values_would_tell_and_what_flips_the_prediction(width: int
 class Elements(HTMLParser):
     """The names of the elements of a page, and the text in those that hold data."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
-        self.names: list[str] = []
-        self.attributes: set[str] = set()
+        self.names = []
+        self.attributes = set()
         self.is_data = False
         self.data = ""
         self.feed(text)
 
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
+    def handle_starttag(self, tag, attrs):
         self.names.append(tag)
         self.attributes |= {name for name, _ in attrs}
         self.is_data = ("id", "data") in attrs
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         self.is_data = False
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         self.data += data if self.is_data else ""
 
 
-def test_labels_and_titles_stay_text(tmp_path: Path) -> None:
+def test_labels_and_titles_stay_text(tmp_path):
     frame = hostile_frame()
     plain = bn.lp(bn.tan_cl("klass", frame), frame, smooth=1)
     renamed = frame.rename(columns={CODE: "a", "klass": CODE})
@@ -470,9 +462,7 @@ def test_labels_and_titles_stay_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("has_programs", [False, True])
-def test_picture_is_plain_without_graphviz_and_if_it_is_large(
-    has_programs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_picture_is_plain_without_graphviz_and_if_it_is_large(has_programs, tmp_path, monkeypatch):
     if has_programs:
         monkeypatch.setattr(page_module, "_MOST_ARCS", 8)
     else:
@@ -487,14 +477,14 @@ def test_picture_is_plain_without_graphviz_and_if_it_is_large(
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
-def test_name_that_is_too_long_for_graphviz_is_shortened_in_the_picture(tmp_path: Path) -> None:
+def test_name_that_is_too_long_for_graphviz_is_shortened_in_the_picture(tmp_path):
     car = bn.load_car().rename(columns={"doors": "ö" * 17_000})
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     assert f">{'ö' * 400}" in written(x, tmp_path)
     assert "ö" * 600 not in bn.plot(x).pipe(format="svg", encoding="utf-8")
 
 
-def test_titles_notes_and_order(tmp_path: Path) -> None:
+def test_titles_notes_and_order(tmp_path):
     """The strongest fields come first, after those that are named, and those without effect are folded."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({name: rng.choice(["a", "b"], 400) for name in ("weak", "strong", "idle")})
@@ -531,7 +521,7 @@ show({ empty, answer: texts("#answer"), bars: texts("#contributions tbody tr"),
 
 @needs_browser
 @pytest.mark.slow
-def test_page_of_a_card_has_its_points(tmp_path: Path) -> None:
+def test_page_of_a_card_has_its_points(tmp_path):
     pima = bn.load_pima()[["glucose", "age", "diabetes"]]
     card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=pima, pairs=0), pdo=20, most_intervals=3)
     state = state_of(written(card, tmp_path), CARD, tmp_path)
@@ -564,7 +554,7 @@ show({ far, near: texts("#feature-1-note span"), points, empty: texts("#feature-
 """
 
 
-def births() -> pd.DataFrame:
+def births():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"weight": rng.integers(80, 251, 300), "year": rng.integers(1987, 2016, 300)})
     p = 1 / (1 + np.exp((frame["weight"] - 150) / 20 + (frame["year"] - 2000) / 5))
@@ -573,7 +563,7 @@ def births() -> pd.DataFrame:
 
 @needs_browser
 @pytest.mark.slow
-def test_fields_name_the_range_of_training_and_labels_keep_case_and_direction(tmp_path: Path) -> None:
+def test_fields_name_the_range_of_training_and_labels_keep_case_and_direction(tmp_path):
     frame = births().replace({"low": {"Да": "نعم"}}).assign(year=lambda f: f["year"] - 1987)
     x = bn.bnc("nb", "low", frame, smooth=1, discretize="quantile")
     low, high = frame["weight"].min(), frame["weight"].max()
@@ -586,7 +576,7 @@ def test_fields_name_the_range_of_training_and_labels_keep_case_and_direction(tm
 
 @needs_browser
 @pytest.mark.slow
-def test_bars_of_a_card_are_as_long_as_their_points(tmp_path: Path) -> None:
+def test_bars_of_a_card_are_as_long_as_their_points(tmp_path):
     card = bn.scorecard(bn.bnc(class_var="low", dataset=births(), pairs=0), most_intervals=3)
     state = state_of(written(card, tmp_path), FIELDS.replace("260", "100"), tmp_path)
     (_, start), *values = state["points"]
@@ -599,7 +589,7 @@ def test_bars_of_a_card_are_as_long_as_their_points(tmp_path: Path) -> None:
 
 @needs_browser
 @pytest.mark.slow
-def test_densities_of_large_numbers_keep_the_rest_of_their_means(tmp_path: Path) -> None:
+def test_densities_of_large_numbers_keep_the_rest_of_their_means(tmp_path):
     k = np.arange(60) % 12
     pages, calls, models = [], [], []
     for size in (4e15, -1e15, 1e14):
@@ -613,7 +603,7 @@ def test_densities_of_large_numbers_keep_the_rest_of_their_means(tmp_path: Path)
         check(models[i], record, options, result)
 
 
-def test_numbers_in_base_64_are_exact_to_14_digits() -> None:
+def test_numbers_in_base_64_are_exact_to_14_digits():
     rng = np.random.default_rng(0)
     for array in (
         np.r_[rng.normal(size=200), -np.inf, 0.0, 30.0, -30.0],
@@ -634,7 +624,7 @@ def test_numbers_in_base_64_are_exact_to_14_digits() -> None:
 
 
 @pytest.mark.slow
-def test_a_page_of_a_sum_with_pairs_is_small(tmp_path: Path) -> None:
+def test_a_page_of_a_sum_with_pairs_is_small(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(400, 8)).round(2)).rename(columns="x{}".format)
     frame["y"] = np.where(frame["x0"] * frame["x1"] + frame["x2"] + rng.normal(size=400) > 0, "a", "b")
@@ -642,13 +632,13 @@ def test_a_page_of_a_sum_with_pairs_is_small(tmp_path: Path) -> None:
     assert len(written(x, tmp_path)) < 180_000
 
 
-def test_page_cannot_be_written(tmp_path: Path) -> None:
+def test_page_cannot_be_written(tmp_path):
     car = bn.load_car()
     path, nb = tmp_path / "page.html", bn.lp(bn.nb("class", car), car, smooth=1)
     with pytest.raises(TypeError, match="title must be text or None; got 3"):
-        bn.write_page(nb, path, title=3)  # type: ignore[arg-type]
+        bn.write_page(nb, path, title=3)
     with pytest.raises(TypeError, match="path must be the name of a file"):
-        bn.write_page(nb, None)  # type: ignore[arg-type]
+        bn.write_page(nb, None)
     with pytest.raises(FileNotFoundError, match="existing folder"):
         bn.write_page(nb, tmp_path / "none" / "page.html")
     with pytest.raises(ValueError, match="has no parameters"):
@@ -663,9 +653,7 @@ def test_page_cannot_be_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("small", [2**16, 0])
-def test_page_of_a_large_model_names_its_largest_table_before_it_is_written(
-    small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_of_a_large_model_names_its_largest_table_before_it_is_written(small, tmp_path, monkeypatch):
     monkeypatch.setattr(page_module, "_LONGEST", 200)
     monkeypatch.setattr(page_module, "_SMALL", small)
     if small == 0:
@@ -678,7 +666,7 @@ def test_page_of_a_large_model_names_its_largest_table_before_it_is_written(
         bn.write_page(x, tmp_path / "page.html")
 
 
-def test_numbers_that_a_browser_would_round_are_text(tmp_path: Path) -> None:
+def test_numbers_that_a_browser_would_round_are_text(tmp_path):
     large = [2**60, 2**60 + 1]
     frame = pd.DataFrame(
         {"x": pd.Categorical(large * 4), "z": pd.Categorical([1, 2] * 4), "y": list("aabb") * 2}

@@ -1,7 +1,5 @@
 """Pages as a reader sees them: every visible block of code runs as printed, from a clean session."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import os
@@ -26,12 +24,12 @@ DECIMALS = runpy.run_path(str(ROOT / "vignettes" / "_extensions" / "decimals.py"
 """The check of decimals, which the site makes too."""
 
 
-def blocks_of(path: Path) -> list[str]:
+def blocks_of(path):
     """Return the blocks of Python that a reader of a page in Markdown sees."""
     return re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def cells_of(path: Path) -> tuple[list[str], list[str], list[str]]:
+def cells_of(path):
     """Return the cells of code of a page, those that are shown or can be unfolded, and those of text."""
     first, *cells = re.split(r"^# %%", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     code, visible, text = [first], [first], []
@@ -45,7 +43,7 @@ def cells_of(path: Path) -> tuple[list[str], list[str], list[str]]:
     return code, visible, text
 
 
-def showing(code: str) -> str:
+def showing(code):
     """Return the code of a cell, which prints the value of a last expression, as a notebook shows it."""
     tree = ast.parse(code)
     if tree.body and isinstance(tree.body[-1], ast.Expr):
@@ -54,7 +52,7 @@ def showing(code: str) -> str:
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-def printed(statements: list[ast.stmt], names: dict[str, object]) -> list[str]:
+def printed(statements, names):
     """Run statements, and return the lines that they print, without spaces at their ends."""
     output = StringIO()
     with redirect_stdout(output):
@@ -62,7 +60,7 @@ def printed(statements: list[ast.stmt], names: dict[str, object]) -> list[str]:
     return [line.rstrip() for line in output.getvalue().splitlines()]
 
 
-def check_block(block: str, names: dict[str, object]) -> int:
+def check_block(block, names):
     """Run a block, compare what each statement prints with the comments below it, and count the lines."""
     lines, compared = block.splitlines(), 0
     for statement in ast.parse(block).body:
@@ -77,16 +75,16 @@ def check_block(block: str, names: dict[str, object]) -> int:
 
 
 @pytest.mark.slow
-def test_the_readme_prints_what_it_shows() -> None:
+def test_the_readme_prints_what_it_shows():
     """In one session, as the blocks continue each other."""
     pytest.importorskip("sklearn", "1.6", reason="scikit-learn is not installed; the extra sklearn has it")
-    names: dict[str, object] = {}
+    names = {}
     compared = [check_block(block, names) for block in blocks_of(ROOT / "README.md")]
     assert len(compared) > 3
     assert min(compared) > 0
 
 
-def test_a_block_with_a_wrong_output_is_found() -> None:
+def test_a_block_with_a_wrong_output_is_found():
     assert check_block("print(1)\n# 1\n", {}) == 1
     with pytest.raises(AssertionError):
         check_block("print(1)\n# 2\n", {})
@@ -94,7 +92,7 @@ def test_a_block_with_a_wrong_output_is_found() -> None:
         check_block("print(1)\n", {})
 
 
-def test_the_pictures_of_the_readme_are_of_its_model() -> None:
+def test_the_pictures_of_the_readme_are_of_its_model():
     women = bn.load_pima()
     model = bn.bnc(class_var="diabetes", dataset=women)
     bea = {"age": 51, "glucose": 171, "bmi": 34.2, "pregnancies": 4}
@@ -110,7 +108,7 @@ def test_the_pictures_of_the_readme_are_of_its_model() -> None:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_visible_code_defines_its_names(path: Path) -> None:
+def test_visible_code_defines_its_names(path):
     """None of them is defined by a removed cell alone."""
     table = symtable.symtable("\n".join(cells_of(path)[1]), path.name, "exec")
     scopes = [table]
@@ -123,7 +121,7 @@ def test_visible_code_defines_its_names(path: Path) -> None:
     assert sorted(used - defined - {*dir(builtins)}) == []
 
 
-def run_cells(path: Path, cells: list[str], folder: Path) -> str:
+def run_cells(path, cells, folder):
     """Run cells as a script, with warnings as errors, and return what it prints, or skip or fail the test."""
     pytest.importorskip("matplotlib", reason="matplotlib is not installed; the extra plot has it")
     script = folder / path.name
@@ -140,7 +138,7 @@ def run_cells(path: Path, cells: list[str], folder: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_pages_run(path: Path, tmp_path: Path) -> None:
+def test_pages_run(path, tmp_path):
     """And their outputs contain the decimals of the text; the site, which runs them too, warns of others."""
     code, _, text = cells_of(path)
     output = run_cells(path, code, tmp_path)
@@ -148,7 +146,7 @@ def test_pages_run(path: Path, tmp_path: Path) -> None:
         assert not DECIMALS["unfounded"](path.stem, "\n".join(text), "\n".join([output, *code]))
 
 
-def test_a_wrong_decimal_is_found() -> None:
+def test_a_wrong_decimal_is_found():
     assert DECIMALS["unfounded"]("", "it is 0.12 or 12.3 %", "0.1234") == []
     assert DECIMALS["unfounded"]("", "it is 0.13 or 12.4 %", "0.1234") == ["0.13", "12.4"]
 
@@ -173,7 +171,7 @@ def test_a_wrong_decimal_is_found() -> None:
         ("GPU", "faq"),
     ],
 )
-def test_the_search_finds_the_right_page_first(words: str, page: str) -> None:
+def test_the_search_finds_the_right_page_first(words, page):
     """Main entries of the index are the first results of the search of the site."""
     entries = {
         path.stem: re.findall(r"! ([^,\n]+)", "".join(re.findall(r"{index} (.*)", path.read_text("utf-8"))))

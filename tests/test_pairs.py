@@ -1,10 +1,6 @@
 """Effects of pairs of features in a sum of effects: chosen by held-out rows, pure, and exact everywhere."""
 
-from __future__ import annotations
-
 import io
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +11,7 @@ import bnclassify as bn
 PAIR = "a \N{MULTIPLICATION SIGN} b"
 
 
-def crossed(n: int, rng: np.random.Generator, share: float = 0.95) -> pd.DataFrame:
+def crossed(n, rng, share=0.95):
     """Return rows whose class depends on two features together, and on a third one alone."""
     a, b = rng.normal(size=n), rng.choice(["u", "v", "w"], n)
     c, d = rng.normal(size=n), rng.choice(["x", "y"], n)
@@ -25,35 +21,35 @@ def crossed(n: int, rng: np.random.Generator, share: float = 0.95) -> pd.DataFra
 
 
 @pytest.fixture(scope="module")
-def frame() -> pd.DataFrame:
+def frame():
     found = crossed(400, np.random.default_rng(0))
     found.loc[:30, "c"] = np.nan
     return found
 
 
 @pytest.fixture(scope="module")
-def model(frame: pd.DataFrame) -> Any:
+def model(frame):
     return bn.bnc(class_var="class", dataset=frame, pairs="auto")
 
 
 @pytest.fixture(scope="module")
-def plain(frame: pd.DataFrame) -> Any:
+def plain(frame):
     return bn.bnc(class_var="class", dataset=frame, pairs=0)
 
 
-def test_a_pair_that_matters_is_found(model: Any, plain: Any) -> None:
+def test_a_pair_that_matters_is_found(model, plain):
     assert model.pairs[0].features == (0, 1)
     new = crossed(300, np.random.default_rng(1))
     truth = (new["class"] == "yes").to_numpy().astype(int)
 
-    def log_loss(x: Any) -> float:
+    def log_loss(x):
         found = bn.predict(x, new.drop(columns="class"), prob=True).to_numpy()
         return float(-np.log(found[np.arange(len(new)), truth]).mean())
 
     assert log_loss(model) < log_loss(plain) - 0.2
 
 
-def test_pairs_without_effect_cost_little() -> None:
+def test_pairs_without_effect_cost_little():
     rng = np.random.default_rng(2)
     y = rng.random(1200) < 0.5
     frame = pd.DataFrame({f"v{i}": rng.normal(size=1200) + y for i in range(4)}).assign(y=y)
@@ -65,14 +61,14 @@ def test_pairs_without_effect_cost_little() -> None:
 
 
 @pytest.mark.parametrize("pairs", [2, [("a", "b"), ("d", "c")]])
-def test_a_number_and_names_of_pairs(frame: pd.DataFrame, pairs: Any) -> None:
+def test_a_number_and_names_of_pairs(frame, pairs):
     x = bn.bnc(class_var="class", dataset=frame.tail(150), pairs=pairs)
     assert len(x.pairs) == 2
     if pairs != 2:
         assert [pair.features for pair in x.pairs] == [(0, 1), (2, 3)]
 
 
-def test_pairs_have_the_mean_0_along_each_side(model: Any) -> None:
+def test_pairs_have_the_mean_0_along_each_side(model):
     """By the shares of the values in training rows, which the model keeps with half a row more per value."""
     size = model.recipe.rows.size
     for pair in model.pairs:
@@ -89,7 +85,7 @@ def test_pairs_have_the_mean_0_along_each_side(model: Any) -> None:
         assert not pair.table[:, -1].any()
 
 
-def test_contributions_add_up_with_one_row_per_pair(model: Any, frame: pd.DataFrame) -> None:
+def test_contributions_add_up_with_one_row_per_pair(model, frame):
     rows = frame.drop(columns="class")
     for row in (
         rows.iloc[100].to_dict(),
@@ -113,9 +109,7 @@ def test_contributions_add_up_with_one_row_per_pair(model: Any, frame: pd.DataFr
     assert len(several) == 3 * len(bn.explain(model, rows.iloc[0]))
 
 
-def test_unknown_values_have_no_effect_of_a_pair_and_nothing_known_the_shares(
-    model: Any, frame: pd.DataFrame
-) -> None:
+def test_unknown_values_have_no_effect_of_a_pair_and_nothing_known_the_shares(model, frame):
     found = bn.predict(model, frame[[]].head(1), prob=True, unknown=bn.features(model))
     shares = frame["class"].value_counts(normalize=True)[found.columns]
     np.testing.assert_allclose(found.iloc[0], shares, atol=1e-12)
@@ -124,7 +118,7 @@ def test_unknown_values_have_no_effect_of_a_pair_and_nothing_known_the_shares(
     np.testing.assert_allclose(bn.predict(model, records, prob=True), known, atol=1e-12)
 
 
-def test_shares_of_a_pair_are_those_of_rows_with_both_values(model: Any, frame: pd.DataFrame) -> None:
+def test_shares_of_a_pair_are_those_of_rows_with_both_values(model, frame):
     at = np.arange(len(frame))
     rows = frame.assign(a=frame["a"].where(at % 5 > 0), b=frame["b"].where(at % 7 > 0))
     table, known = bn.effects(model, rows), rows.dropna(subset=["a", "b"])
@@ -138,7 +132,7 @@ def test_shares_of_a_pair_are_those_of_rows_with_both_values(model: Any, frame: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
-def test_tables_files_and_edits_are_exact(several: bool, tmp_path: Path) -> None:
+def test_tables_files_and_edits_are_exact(several, tmp_path):
     if several:
         frame, name = bn.load_car(), "class"
         frame = frame.sample(600, random_state=0).reset_index(drop=True)
@@ -165,7 +159,7 @@ def test_tables_files_and_edits_are_exact(several: bool, tmp_path: Path) -> None
         np.testing.assert_allclose(odds[0] - odds[1], 3.0, atol=1e-6)  # of some, p is nearly 1
 
 
-def test_cut_points_of_a_pair_can_be_edited() -> None:
+def test_cut_points_of_a_pair_can_be_edited():
     single = pd.DataFrame(
         [("class", "no", "", "", 0.0), ("a", "(-inf, 0.0]", "", "", -1.0), ("a", "(0.0, inf]", "", "", 1.0)]
         + [("b", label, "", "", 0.0) for label in "uvw"]
@@ -182,7 +176,7 @@ def test_cut_points_of_a_pair_can_be_edited() -> None:
 
 
 @pytest.mark.slow
-def test_other_functions_accept_pairs_or_refuse_them(model: Any, frame: pd.DataFrame) -> None:
+def test_other_functions_accept_pairs_or_refuse_them(model, frame):
     with pytest.raises(ValueError, match="pairs, which have no points"):
         bn.scorecard(model)
     with pytest.raises(ValueError, match="features without effects of pairs; got 'a'"):
@@ -200,7 +194,7 @@ def test_other_functions_accept_pairs_or_refuse_them(model: Any, frame: pd.DataF
     )
 
 
-def test_wrong_pairs_are_errors(frame: pd.DataFrame) -> None:
+def test_wrong_pairs_are_errors(frame):
     wrong = {
         "two different features; got 'a' twice": [("a", "a")],
         "got the class 'class'": [("a", "class")],
@@ -217,7 +211,7 @@ def test_wrong_pairs_are_errors(frame: pd.DataFrame) -> None:
         bn.bnc("nb", "class", frame, pairs=3)
 
 
-def test_pairs_in_the_estimator(frame: pd.DataFrame) -> None:
+def test_pairs_in_the_estimator(frame):
     sklearn = pytest.importorskip("bnclassify.sklearn", reason="scikit-learn is not installed")
     y = frame["class"]
     fitted = sklearn.BNCClassifier(pairs=1).fit(frame.drop(columns="class")[::4], y[::4])
@@ -225,7 +219,7 @@ def test_pairs_in_the_estimator(frame: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-def test_order_of_rows_and_columns_does_not_matter(frame: pd.DataFrame) -> None:
+def test_order_of_rows_and_columns_does_not_matter(frame):
     one, other = (
         bn.bnc(class_var="class", dataset=rows, pairs=1)
         for rows in (frame, frame.sample(frac=1, random_state=1)[["d", "c", "class", "b", "a"]])
@@ -236,7 +230,7 @@ def test_order_of_rows_and_columns_does_not_matter(frame: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("kind", ["one feature", "one level", "few rows", "missing column"])
-def test_degenerate_data(kind: str) -> None:
+def test_degenerate_data(kind):
     rng = np.random.default_rng(4)
     frame = crossed(60, rng)
     if kind == "one feature":
@@ -253,9 +247,7 @@ def test_degenerate_data(kind: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:The log-loss rises", "ignore:learner is a table that is not fitted")
 @pytest.mark.parametrize("kind", ["sum", "pairs", "card", "monotone", "given"])
-def test_estimators_of_sums_and_cards_predict_and_repeat_their_recipe(
-    kind: str, frame: pd.DataFrame, model: Any, plain: Any
-) -> None:
+def test_estimators_of_sums_and_cards_predict_and_repeat_their_recipe(kind, frame, model, plain):
     sklearn = pytest.importorskip("bnclassify.sklearn", reason="scikit-learn is not installed")
     base = pytest.importorskip("sklearn.base", reason="scikit-learn is not installed")
     x = {
@@ -276,7 +268,7 @@ def test_estimators_of_sums_and_cards_predict_and_repeat_their_recipe(
         assert not np.allclose(fitted.predict_proba(rows), made.predict_proba(rows))
 
 
-def test_a_table_of_frequencies_has_the_pairs_of_its_rows() -> None:
+def test_a_table_of_frequencies_has_the_pairs_of_its_rows():
     rng, n = np.random.default_rng(0), 150
     frame = pd.DataFrame({"a": rng.integers(0, 2, n), "b": rng.integers(0, 2, n), "c": rng.integers(0, 3, n)})
     frame = frame.astype(str)
@@ -290,7 +282,7 @@ def test_a_table_of_frequencies_has_the_pairs_of_its_rows() -> None:
 
 
 @pytest.mark.slow
-def test_pairs_and_unknown_values_do_not_depend_on_names_of_classes() -> None:
+def test_pairs_and_unknown_values_do_not_depend_on_names_of_classes():
     car = bn.load_car().sample(150, random_state=0).reset_index(drop=True)
     names = {"unacc": "z", "acc": "a", "good": "m", "vgood": "b"}
     renamed = car.assign(**{"class": car["class"].astype(str).map(names)})
@@ -302,14 +294,14 @@ def test_pairs_and_unknown_values_do_not_depend_on_names_of_classes() -> None:
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
-def test_five_groups_are_enough(frame: pd.DataFrame) -> None:
+def test_five_groups_are_enough(frame):
     grouped = frame.assign(clinic=np.arange(len(frame)) % 5)
     x = bn.bnc(class_var="class", dataset=grouped, pairs=1, groups="clinic")
     assert [pair.features for pair in x.pairs] == [(0, 1)]
 
 
 @pytest.mark.slow
-def test_a_pair_with_a_constant_feature_is_ignored_with_a_warning(frame: pd.DataFrame) -> None:
+def test_a_pair_with_a_constant_feature_is_ignored_with_a_warning(frame):
     constant = frame[["a", "b", "class"]].assign(site="here")
     with pytest.warns(UserWarning, match="pairs of 'site' have no effect"):
         x = bn.bnc(class_var="class", dataset=constant, pairs=[("a", "site"), ("a", "b")])
@@ -318,7 +310,7 @@ def test_a_pair_with_a_constant_feature_is_ignored_with_a_warning(frame: pd.Data
 
 
 @pytest.mark.slow
-def test_pairs_of_several_classes_and_numbers_gain_most() -> None:
+def test_pairs_of_several_classes_and_numbers_gain_most():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(rng.normal(size=(600, 3)).round(2), columns=list("abc"))
     place = (frame["a"] > 0) * 2 + (frame["b"] > 0)
@@ -332,7 +324,7 @@ def test_pairs_of_several_classes_and_numbers_gain_most() -> None:
     assert (0, 1) in [pair.features for pair in x.pairs]
 
 
-def test_a_value_can_make_a_rare_class_frequent() -> None:
+def test_a_value_can_make_a_rare_class_frequent():
     """90 ill of 110 positive, and 10 of 890 negative: by counting, P(ill | positive) is 0.818."""
     test = ["positive"] * 110 + ["negative"] * 890
     state = ["ill"] * 90 + ["well"] * 20 + ["ill"] * 10 + ["well"] * 880
@@ -341,7 +333,7 @@ def test_a_value_can_make_a_rare_class_frequent() -> None:
     np.testing.assert_allclose(found, [90 / 110, 10 / 890], atol=0.02)
 
 
-def test_whole_weights_are_equal_rows_of_a_sum() -> None:
+def test_whole_weights_are_equal_rows_of_a_sum():
     rng = np.random.default_rng(4)
     cells = pd.DataFrame(
         {"a": [*"uvw"] * 8, "b": np.repeat(np.arange(4.0), 6), "y": [*"nnnyyy", *"nyn"] * 2 + [*"nynyny"]}
@@ -355,7 +347,7 @@ def test_whole_weights_are_equal_rows_of_a_sum() -> None:
     np.testing.assert_allclose(bn.predict(other, cells, prob=True), expected, atol=1e-9)
 
 
-def test_missing_values_have_effects_in_pairs() -> None:
+def test_missing_values_have_effects_in_pairs():
     rng = np.random.default_rng(6)
     frame = pd.DataFrame({"a": rng.normal(size=200), "b": rng.choice([*"uv"], 200)})
     frame["a"] = frame["a"].where(rng.random(200) < 0.6)
@@ -374,7 +366,7 @@ def test_missing_values_have_effects_in_pairs() -> None:
     assert "(missing)" not in bn.effects(ignores).query("given == 'b'")["value"].tolist()
 
 
-def test_rows_of_cases_have_no_order() -> None:
+def test_rows_of_cases_have_no_order():
     rng = np.random.default_rng(8)
     frame = pd.DataFrame(rng.integers(2, size=(200, 3)), columns=[*"abc"]).astype(str)
     frame["y"] = np.where((frame["a"] == frame["b"]) ^ (rng.random(200) < 0.2), "yes", "no")

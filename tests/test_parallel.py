@@ -1,15 +1,11 @@
 """Several cores: equal results bit by bit, warnings and errors as with one, numbers of jobs."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
 from threading import Timer
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +20,7 @@ from .estimators import BNCClassifier, BNCMultiClassifier
 
 
 @pytest.fixture(params=["processes", "threads"], autouse=True)
-def _kind(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def _kind(request, monkeypatch):
     if request.param == "threads":
         monkeypatch.setattr(sys, "platform", "darwin")
     elif sys.platform != "linux":
@@ -33,7 +29,7 @@ def _kind(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 METRICS = ["accuracy", "log_loss", "auc", "calibration_error"]
 
-CALLS: dict[str, Callable[[pd.DataFrame, int | None], Any]] = {
+CALLS = {
     "cv of the default": lambda car, n: bn.cv(
         bn.bnc(class_var="class", dataset=car), car, k=2, rng=0, metric=METRICS, mean=False, n_jobs=n
     ),
@@ -86,14 +82,14 @@ CALLS: dict[str, Callable[[pd.DataFrame, int | None], Any]] = {
     "name",
     [pytest.param("cv of the default", marks=pytest.mark.slow), *(n for n in CALLS if "default" not in n)],
 )
-def test_results_are_the_same_bit_by_bit(name: str, car: pd.DataFrame) -> None:
+def test_results_are_the_same_bit_by_bit(name, car):
     some = car.sample(200, random_state=0)[["buying", "persons", "safety", "class"]]
     one, two = (CALLS[name](some, n) for n in (None, 2))
     pd.testing.assert_frame_equal(one, two, check_exact=True)
     assert one.attrs == two.attrs
 
 
-def test_estimators(car: pd.DataFrame) -> None:
+def test_estimators(car):
     X, y = car.drop(columns="class").head(300), car["class"].head(300)
     found = [
         BNCClassifier("chisq_dn", smooth=1, discretize=None, n_jobs=n).fit(X, y).predict_proba(X)
@@ -110,8 +106,8 @@ def test_estimators(car: pd.DataFrame) -> None:
     np.testing.assert_array_equal(*several)
 
 
-def test_warnings_are_issued_in_order_and_where_the_call_is() -> None:
-    def tell(task: int) -> int:
+def test_warnings_are_issued_in_order_and_where_the_call_is():
+    def tell(task):
         warn(f"this is task {task}")
         return task * task
 
@@ -121,8 +117,8 @@ def test_warnings_are_issued_in_order_and_where_the_call_is() -> None:
     assert {w.filename for w in caught} == {__file__}
 
 
-def test_errors_are_raised_as_with_one_job(car: pd.DataFrame) -> None:
-    def learner(class_var: str, dataset: Any) -> bn.BNC:
+def test_errors_are_raised_as_with_one_job(car):
+    def learner(class_var, dataset):
         if len(dataset) < len(car):
             raise ValueError("too few rows")
         return bn.nb(class_var, dataset)
@@ -133,7 +129,7 @@ def test_errors_are_raised_as_with_one_job(car: pd.DataFrame) -> None:
             bn.cv(x, car, k=3, rng=0, n_jobs=n_jobs)
 
 
-def test_fold_without_training_rows(car: pd.DataFrame) -> None:
+def test_fold_without_training_rows(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     weighted = bn.encode(car.assign(w=np.repeat([1, 0], [100, len(car) - 100])), weights="w")
     folds = (np.arange(len(car)) >= 100).astype(int)
@@ -143,8 +139,8 @@ def test_fold_without_training_rows(car: pd.DataFrame) -> None:
         assert found[0].isna().tolist()[0]
 
 
-def test_tasks_of_tasks_run_one_after_the_other() -> None:
-    def own(_: int) -> tuple[int, list[int]]:
+def test_tasks_of_tasks_run_one_after_the_other():
+    def own(_):
         return os.getpid(), list(run_tasks(lambda _: os.getpid(), range(3)))
 
     with using_jobs(2):
@@ -152,7 +148,7 @@ def test_tasks_of_tasks_run_one_after_the_other() -> None:
             assert set(inner) == {process}
 
 
-def test_a_daemon_starts_no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daemon_starts_no_processes(monkeypatch):
     """Python does not allow it, for example in a pool of multiprocessing."""
     monkeypatch.setattr(type(multiprocessing.current_process()), "daemon", property(lambda _: True))
     with using_jobs(2):
@@ -160,7 +156,7 @@ def test_a_daemon_starts_no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("n_jobs", [0, True, 1.5, "2"])
-def test_number_of_jobs_is_checked_before_work(n_jobs: Any, car: pd.DataFrame) -> None:
+def test_number_of_jobs_is_checked_before_work(n_jobs, car):
     x = bn.bnc("nb", "class", car, smooth=1)
     for call in (
         lambda: bn.cv(x, None, n_jobs=n_jobs),
@@ -171,26 +167,26 @@ def test_number_of_jobs_is_checked_before_work(n_jobs: Any, car: pd.DataFrame) -
             call()
 
 
-def test_negative_numbers_count_from_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_negative_numbers_count_from_all_cores(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     for n_jobs, expected in {None: 1, 1: 1, 3: 3, -1: 8, -2: 7, -8: 1, -20: 1}.items():
         with using_jobs(n_jobs):
             assert parallel.number_of_jobs() == expected
 
 
-def test_calls_within_keep_the_number_of_jobs() -> None:
+def test_calls_within_keep_the_number_of_jobs():
     with using_jobs(3), using_jobs(None):
         assert parallel.number_of_jobs() == 3
 
 
-def _end_the_process(position: int) -> int:
+def _end_the_process(position):
     if position and multiprocessing.parent_process() is not None:
         os.kill(os.getpid(), signal.SIGKILL)
     return position
 
 
 @pytest.mark.parametrize("_kind", ["processes"], indirect=True)
-def test_a_process_that_is_ended_is_reported() -> None:
+def test_a_process_that_is_ended_is_reported():
     with using_jobs(2):
         with pytest.raises(RuntimeError, match=r"one of 2 processes was ended .*memory.*smaller n_jobs"):
             list(run_tasks(_end_the_process, range(4)))
@@ -198,7 +194,7 @@ def test_a_process_that_is_ended_is_reported() -> None:
 
 
 @pytest.fixture
-def _interruptible() -> Iterator[None]:
+def _interruptible():
     """A process in the background of a script ignores interrupts."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
@@ -206,7 +202,7 @@ def _interruptible() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_interruptible")
-def test_an_interrupt_ends_tasks_that_run_and_cancels_those_that_wait() -> None:
+def test_an_interrupt_ends_tasks_that_run_and_cancels_those_that_wait():
     Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
     start = time.monotonic()
     with using_jobs(2), pytest.raises(KeyboardInterrupt):

@@ -1,9 +1,6 @@
 """lp and bnc: from a structure and data to tables."""
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +15,7 @@ from .strategies import frames, networks, smooths
 
 
 @given(st.data())
-def test_tables_are_dirichlet_means_of_available_cases(data: st.DataObject) -> None:
+def test_tables_are_dirichlet_means_of_available_cases(data):
     frame = data.draw(frames(missing=0.2))
     smooth = data.draw(st.sampled_from([0.0, 0.5, 1.0]))
     x = bn.lp(data.draw(networks(frame)), frame, smooth=smooth)
@@ -40,9 +37,7 @@ def test_tables_are_dirichlet_means_of_available_cases(data: st.DataObject) -> N
 
 
 @given(frames(), smooths, st.randoms(use_true_random=False))
-def test_order_of_rows_columns_and_categories_does_not_matter(
-    frame: pd.DataFrame, smooth: float, random: object
-) -> None:
+def test_order_of_rows_columns_and_categories_does_not_matter(frame, smooth, random):
     x = bn.lp(bn.tan_cl("class", frame), frame, smooth=smooth)
     shuffled = frame.sample(frac=1, random_state=random.randrange(2**31))[
         random.sample(list(frame.columns), frame.shape[1])
@@ -59,13 +54,13 @@ def test_order_of_rows_columns_and_categories_does_not_matter(
 
 
 @pytest.mark.parametrize("smooth", [-1, np.nan, np.inf, "1", True])
-def test_smooth_is_a_finite_number_of_at_least_0(car: pd.DataFrame, smooth: Any) -> None:
+def test_smooth_is_a_finite_number_of_at_least_0(car, smooth):
     error = TypeError if type(smooth) in (str, bool) else ValueError
     with pytest.raises(error, match=r"smooth must be a finite number .*0"):
         bn.lp(bn.nb("class", car), car, smooth=smooth)
 
 
-def test_levels_of_the_structure_come_first(car: pd.DataFrame) -> None:
+def test_levels_of_the_structure_come_first(car):
     fewer = car[car["doors"] != "2"].astype(str)
     with_levels = bn.lp(bn.nb("class", car), fewer, smooth=1)
     without = bn.lp(bn.nb("class", features=["doors"]), fewer, smooth=1)
@@ -75,13 +70,13 @@ def test_levels_of_the_structure_come_first(car: pd.DataFrame) -> None:
         bn.lp(without, car, smooth=1)
 
 
-def test_lp_on_a_fitted_model_fits_again(car: pd.DataFrame) -> None:
+def test_lp_on_a_fitted_model_fits_again(car):
     first = bn.lp(bn.nb("class", car), car, smooth=5)
     again, fresh = bn.lp(first, car, smooth=1), bn.lp(bn.nb("class", car), car, smooth=1)
     assert all(map(np.array_equal, again.cpts, fresh.cpts))
 
 
-def test_bnc_is_learner_then_lp(car: pd.DataFrame) -> None:
+def test_bnc_is_learner_then_lp(car):
     x = bn.bnc("tan_cl", "class", car, smooth=1, dag_args={"score": "aic"})
     y = bn.bnc(bn.tan_cl, "class", car, smooth=1, dag_args={"score": "aic"})
     z = bn.lp(bn.tan_cl("class", car, score="aic"), car, smooth=1)
@@ -90,8 +85,8 @@ def test_bnc_is_learner_then_lp(car: pd.DataFrame) -> None:
         assert all(map(np.array_equal, other.cpts, z.cpts))
 
 
-def test_bnc_hands_any_argument_to_a_learner_that_takes_any(car: pd.DataFrame) -> None:
-    def learner(class_var: str, dataset: Any, **options: Any) -> bn.BNC:
+def test_bnc_hands_any_argument_to_a_learner_that_takes_any(car):
+    def learner(class_var, dataset, **options):
         return bn.nb(class_var, dataset, **options)
 
     x = bn.bnc(learner, "class", car, smooth=1, dag_args={"features": ["doors"]})
@@ -99,7 +94,7 @@ def test_bnc_hands_any_argument_to_a_learner_that_takes_any(car: pd.DataFrame) -
 
 
 @pytest.mark.parametrize("number", [np.float32(1), np.float16(1), np.float64(1), np.int8(1), 1])
-def test_smooth_of_any_type_is_a_number(car: pd.DataFrame, number: Any) -> None:
+def test_smooth_of_any_type_is_a_number(car, number):
     x = bn.lp(bn.nb("class", car), car, smooth=number)
     assert str(x.recipe.parameters) in ("lp(smooth=1)", "lp(smooth=1.0)")
     assert np.array_equal(
@@ -107,7 +102,7 @@ def test_smooth_of_any_type_is_a_number(car: pd.DataFrame, number: Any) -> None:
     )
 
 
-def test_wide_tables_are_told() -> None:
+def test_wide_tables_are_told():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 40, (300, 2)).astype(str), columns=["town", "street"])
     frame["class"] = rng.choice(["a", "b"], 300)
@@ -120,14 +115,14 @@ def test_wide_tables_are_told() -> None:
     bn.cv(x, frame, k=3, rng=0)  # says nothing again
 
 
-def test_many_small_tables_are_not_told() -> None:
+def test_many_small_tables_are_not_told():
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (120, 200)).astype(str)).rename(columns=str)
     bn.lp(bn.nb("0", frame), frame, smooth=1)
 
 
 @pytest.mark.parametrize("name", ["ess", "m", "smooth"])
 @pytest.mark.parametrize("learner", [bn.tan_cl, bn.aode])
-def test_pseudo_counts_by_the_formula(car: pd.DataFrame, learner: Any, name: str) -> None:
+def test_pseudo_counts_by_the_formula(car, learner, name):
     x = bn.lp(learner("class", car), car, **{name: 4})
     for member in bn.members(x):
         for variable, *above in bn.families(member).values():
@@ -140,7 +135,7 @@ def test_pseudo_counts_by_the_formula(car: pd.DataFrame, learner: Any, name: str
     assert f"lp({name}=4)" in repr(x)
 
 
-def test_the_search_scores_what_will_be_fitted(car: pd.DataFrame) -> None:
+def test_the_search_scores_what_will_be_fitted(car):
     settings = {"k": 5, "rng": 0, "epsilon": 0}
     handed = bn.bnc("tan_hc", "class", car, smooth=5, dag_args=settings)
     assert scores_of(handed) == scores_of(bn.tan_hc("class", car, smooth=5, **settings))
@@ -149,7 +144,7 @@ def test_the_search_scores_what_will_be_fitted(car: pd.DataFrame) -> None:
     assert scores_of(own) != scores_of(handed)
 
 
-def test_weights_below_one_in_all_have_their_proportions() -> None:
+def test_weights_below_one_in_all_have_their_proportions():
     frame = pd.DataFrame({"a": ["u", "v", None], "c": list("yyn")})
     x = bn.lp(bn.nb("c", frame), bn.encode(frame, weights=[0.1, 0.3, 0.2]), smooth=0)
     assert bn.cpt(x, "a")["y"].tolist() == pytest.approx([0.25, 0.75])

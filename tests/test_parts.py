@@ -1,12 +1,8 @@
 """Data in parts, by Dask or in chunks: read into memory, or counted where they are, with equal results."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
-from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,17 +23,17 @@ from .strategies import examples, frames, networks
 CLASS = {"car": "class", "voting": "Class"}
 
 
-def chunks(frame: pd.DataFrame, size: int = 100) -> Callable[[], Iterator[pd.DataFrame]]:
+def chunks(frame, size=100):
     """A function that gives a frame in pieces, the first of them empty."""
     starts = [0, *range(0, len(frame), size)]
     return lambda: (frame.iloc[start : start + size * (i > 0)] for i, start in enumerate(starts))
 
 
-def by_dask(frame: pd.DataFrame, parts: int) -> Any:
+def by_dask(frame, parts):
     return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=parts, sort=False)
 
 
-def with_unknown_categories(frame: pd.DataFrame, parts: int) -> Any:
+def with_unknown_categories(frame, parts):
     """Each partition with separate categories in a separate order, and one empty partition."""
     dd = pytest.importorskip("dask.dataframe")
     pieces = np.array_split(np.arange(len(frame)), parts)
@@ -47,11 +43,11 @@ def with_unknown_categories(frame: pd.DataFrame, parts: int) -> Any:
     return unknown.assign(**{c: unknown[c].cat.as_unknown() for c in frame})
 
 
-def where_they_are(data: Any, **options: Any) -> Any:
+def where_they_are(data, **options):
     return bn.encode(data, in_memory=False, **options)
 
 
-FORMS: dict[str, Callable[[pd.DataFrame], Any]] = {
+FORMS = {
     "chunks": lambda frame: where_they_are(chunks(frame)),
     "5 partitions": lambda frame: where_they_are(by_dask(frame, 5)),
 }
@@ -59,11 +55,11 @@ FORMS: dict[str, Callable[[pd.DataFrame], Any]] = {
 
 
 @pytest.fixture(params=["chunks", pytest.param("5 partitions", marks=pytest.mark.slow)])
-def form(request: pytest.FixtureRequest) -> Callable[[pd.DataFrame], Any]:
+def form(request):
     return FORMS[request.param]
 
 
-def same_data(mine: Any, other: Any) -> None:
+def same_data(mine, other):
     """The same codes, levels, weights, numbers and row labels."""
     assert mine.schema == other.schema
     assert list(map(type, mine.levels[-1])) == list(map(type, other.levels[-1]))
@@ -77,7 +73,7 @@ def same_data(mine: Any, other: Any) -> None:
 
 # Read into memory.
 
-READ: dict[str, Callable[[pd.DataFrame], Any]] = {
+READ = {
     "chunks": chunks,
     "a list": lambda frame: [frame.iloc[:7], frame.iloc[7:7], frame.iloc[7:]],
     "1 partition": lambda frame: by_dask(frame, 1),
@@ -87,14 +83,14 @@ READ: dict[str, Callable[[pd.DataFrame], Any]] = {
 
 @pytest.mark.parametrize("read", READ)
 @pytest.mark.parametrize("kind", ["categories", "text", "arrow"])
-def test_parts_are_the_data_of_memory(read: str, kind: str) -> None:
+def test_parts_are_the_data_of_memory(read, kind):
     votes = bn.load_voting()
     frame = votes if kind == "categories" else votes.astype(object if kind == "text" else "string")
     same_data(bn.encode(READ[read](frame)), bn.encode(frame))
     assert bn.encode(READ[read](frame)).codes.itemsize == 1
 
 
-def numbers_frame(n: int = 300) -> pd.DataFrame:
+def numbers_frame(n=300):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, n))
     is_p = x + y + rng.normal(size=n) / 2 > 0
@@ -111,7 +107,7 @@ def numbers_frame(n: int = 300) -> pd.DataFrame:
     )
 
 
-def columns_of_all_types(n: int = 60) -> dict[str, Any]:
+def columns_of_all_types(n=60):
     rng = np.random.default_rng(0)
     text, whole, real = rng.choice(list("abc"), n), rng.integers(0, 5, n), rng.normal(size=n)
     gap, flag = rng.random(n) < 0.1, rng.random(n) < 0.3
@@ -146,13 +142,13 @@ def columns_of_all_types(n: int = 60) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", columns_of_all_types())
-def test_columns_of_all_types_are_read_as_in_memory(name: str) -> None:
+def test_columns_of_all_types_are_read_as_in_memory(name):
     frame = pd.DataFrame({"x": columns_of_all_types()[name]}).assign(
         z=["p", "q", "q"] * 20, y=["u", "v"] * 30
     )
     parts = [frame.iloc[:0], frame.iloc[:1], frame.iloc[1:30], frame.iloc[30:]]
 
-    def answers(data: Any) -> Iterator[object]:
+    def answers(data):
         """What is said of the column, and the tables of a tree, or the error."""
         for function in (
             lambda: bn.check_data(data, "y").to_string(),
@@ -170,7 +166,7 @@ def test_columns_of_all_types_are_read_as_in_memory(name: str) -> None:
     assert list(answers(parts)) == list(answers(frame))
 
 
-RAW: dict[str, Callable[[Any], Any]] = {
+RAW = {
     "default": lambda data: bn.bnc(class_var="class", dataset=data),
     "gaussian": lambda data: bn.bnc("nb", "class", data, smooth=1, numbers="gaussian"),
     "mdlp": lambda data: bn.bnc("tan_cl", "class", data, smooth=1, discretize="mdlp"),
@@ -181,7 +177,7 @@ RAW: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", [pytest.param("default", marks=pytest.mark.slow), *list(RAW)[1:]])
-def test_numbers_in_parts_are_those_of_memory(name: str) -> None:
+def test_numbers_in_parts_are_those_of_memory(name):
     frame = numbers_frame()
     mine, other = (RAW[name](data) for data in (chunks(frame), frame))
     if isinstance(other, bn.models.Model):
@@ -192,7 +188,7 @@ def test_numbers_in_parts_are_those_of_memory(name: str) -> None:
         assert repr(mine) == repr(other)
 
 
-METHODS: dict[str, Callable[[Any], Any]] = {
+METHODS = {
     "search": lambda data: bn.lp(bn.tan_hc("Class", data, k=2, rng=0), data, smooth=1),
     "EM": lambda data: bn.lp(bn.nb("Class", data), data, smooth=1, missing="em"),
     "WANBIA": lambda data: bn.lp(bn.nb("Class", data), data, smooth=1, wanbia=True),
@@ -203,17 +199,17 @@ METHODS: dict[str, Callable[[Any], Any]] = {
 
 @informative_gaps
 @pytest.mark.parametrize("name", METHODS)
-def test_methods_that_need_rows_read_parts(votes: pd.DataFrame, name: str) -> None:
+def test_methods_that_need_rows_read_parts(votes, name):
     frame = votes[["Class", "crime", "mx_missile", "immigration"]]
     frame = frame.dropna() if name == "search" else frame
     mine, other = (METHODS[name](data) for data in (chunks(frame), frame))
     pd.testing.assert_frame_equal(bn.predict(mine, frame, prob=True), bn.predict(other, frame, prob=True))
 
 
-def test_parts_are_evaluated_as_rows_are(car: pd.DataFrame) -> None:
+def test_parts_are_evaluated_as_rows_are(car):
     few = car.iloc[::4]
     x = bn.bnc("tan_cl", "class", few, smooth=1)
-    options: dict[str, Any] = {"metric": ["accuracy", "auc", "log_loss"], "mean": False, "rng": 0, "k": 3}
+    options = {"metric": ["accuracy", "auc", "log_loss"], "mean": False, "rng": 0, "k": 3}
     for more in ({}, {"dag": False}, {"groups": np.arange(len(few)) // 2}):
         found = [bn.cv(x, data, **options, **more) for data in (chunks(few), few)]
         pd.testing.assert_frame_equal(*found)
@@ -225,7 +221,7 @@ def test_parts_are_evaluated_as_rows_are(car: pd.DataFrame) -> None:
     assert repr(bn.summary(x, chunks(few), rng=0)) == repr(bn.summary(x, few, rng=0))
 
 
-def test_folds_are_a_column(car: pd.DataFrame) -> None:
+def test_folds_are_a_column(car):
     few, folds = car.iloc[::4], np.arange(432) % 3
     x = bn.bnc("nb", "class", few, smooth=1)
     expected = bn.cv(x, few, folds=folds, mean=False)
@@ -234,7 +230,7 @@ def test_folds_are_a_column(car: pd.DataFrame) -> None:
             pd.testing.assert_frame_equal(bn.cv(x, data, folds="fold", mean=False), expected)
 
 
-def test_weights_of_parts_that_are_read(car: pd.DataFrame) -> None:
+def test_weights_of_parts_that_are_read(car):
     weighed = car.assign(times=np.random.default_rng(0).integers(0, 3, len(car)))
     mine, other = (
         bn.encode(data, weights="times", weights_are="cases") for data in (chunks(weighed), weighed)
@@ -245,16 +241,16 @@ def test_weights_of_parts_that_are_read(car: pd.DataFrame) -> None:
 
 @given(st.data())
 @examples(40)
-def test_any_parts_of_any_rows_are_read(data: st.DataObject) -> None:
+def test_any_parts_of_any_rows_are_read(data):
     frame = data.draw(frames(missing=0.2))
     size = data.draw(st.integers(1, len(frame)))
     same_data(bn.encode(chunks(frame, size)), bn.encode(frame))
 
 
-def test_a_function_reads_parts_once(car: pd.DataFrame) -> None:
+def test_a_function_reads_parts_once(car):
     few = car.iloc[::16]
     x = bn.bnc("nb", "class", few, smooth=1)
-    calls: dict[str, Callable[[Any], object]] = {
+    calls = {
         "nb": lambda data: bn.nb("class", data),
         "tan_cl": lambda data: bn.tan_cl("class", data),
         "kdb_mi": lambda data: bn.kdb_mi("class", data),
@@ -270,9 +266,9 @@ def test_a_function_reads_parts_once(car: pd.DataFrame) -> None:
         "check_data": bn.check_data,
     }
     for name, call in calls.items():
-        opened: list[None] = []
+        opened = []
 
-        def give(opened: list[None] = opened) -> Iterator[pd.DataFrame]:
+        def give(opened=opened):
             opened.append(None)
             yield from [few.iloc[:50], few.iloc[50:]]
 
@@ -280,7 +276,7 @@ def test_a_function_reads_parts_once(car: pd.DataFrame) -> None:
         assert len(opened) == 1, name
 
 
-def test_large_data_stay_where_they_are(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_data_stay_where_they_are(car, monkeypatch):
     monkeypatch.setattr("bnclassify.parts.memory.MOST_BYTES", 9_000)
     expected = bn.bnc("tan_cl", "class", car, smooth=1)
     for data in (chunks(car), by_dask(car, 4)):
@@ -291,10 +287,10 @@ def test_large_data_stay_where_they_are(car: pd.DataFrame, monkeypatch: pytest.M
         assert isinstance(bn.encode(chunks(car)), Partitions)
     assert isinstance(bn.encode([car.iloc[:500]]), bn.models.Dataset)
     with pytest.raises(TypeError, match="in_memory must be True or False"):
-        bn.encode(car, in_memory="no")  # type: ignore[call-overload]
+        bn.encode(car, in_memory="no")
 
 
-def test_models_that_discretize_count_large_data(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_that_discretize_count_large_data(monkeypatch):
     frame = numbers_frame()
     x = bn.bnc("tan_cl", "class", frame, smooth=1, discretize="quantile")
     expected = bn.lp(x, frame, smooth=2), bn.loglik(x, frame), bn.update(x, frame)
@@ -309,7 +305,7 @@ def test_models_that_discretize_count_large_data(monkeypatch: pytest.MonkeyPatch
         bn.discretize(chunks(frame), class_var="class")
 
 
-def test_text_of_many_levels_is_not_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_of_many_levels_is_not_narrow(monkeypatch):
     monkeypatch.setattr("bnclassify.parts.memory.MOST_BYTES", 9_000)
     frame = pd.DataFrame({"key": [f"k{i}" for i in range(200)], "c": ["a", "b"] * 100})
     with pytest.warns(UserWarning, match="needs more than"):
@@ -324,7 +320,7 @@ LEARNERS = {
 }  # fmt: skip
 
 
-def same_model(mine: Any, other: Any) -> None:
+def same_model(mine, other):
     """The same structure and levels, and tables to the last digit: sums of whole counts are exact."""
     for x, y in zip(bn.members(mine), bn.members(other), strict=True):
         assert x.families == y.families
@@ -338,7 +334,7 @@ def same_model(mine: Any, other: Any) -> None:
 @informative_gaps
 @pytest.mark.parametrize("name", CLASS)
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_models_are_those_of_memory(form: Callable[[pd.DataFrame], Any], name: str, learner: str) -> None:
+def test_models_are_those_of_memory(form, name, learner):
     frame = bn.load_car() if name == "car" else bn.load_voting()
     parts, class_var = form(frame), CLASS[name]
     if name == "voting" and learner in ("hc", "ban"):
@@ -353,7 +349,7 @@ PRIORS = ({"smooth": 0}, {"ess": 2}, {"m": 1}, {"backoff": True}, {"smooth": 1, 
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=str)
-def test_parameters_are_those_of_memory(form: Callable[[pd.DataFrame], Any], prior: dict[str, Any]) -> None:
+def test_parameters_are_those_of_memory(form, prior):
     votes = bn.load_voting()
     structure = bn.nb("Class", votes) if "manb_prior" in prior else bn.kdb_mi("Class", votes)
     x, y = (bn.lp(structure, data, **prior) for data in (form(votes), votes))
@@ -364,14 +360,14 @@ def test_parameters_are_those_of_memory(form: Callable[[pd.DataFrame], Any], pri
 
 @informative_gaps
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_averaged_estimators(form: Callable[[pd.DataFrame], Any], n: int) -> None:
+def test_averaged_estimators(form, n):
     votes = bn.load_voting()
     options = {"smooth": 1, "dag_args": {"n": n, "subsumption": 50}}
     x, y = (bn.bnc("ande", "Class", data, **options) for data in (form(votes), votes))
     pd.testing.assert_frame_equal(bn.predict(x, votes, prob=True), bn.predict(y, votes, prob=True))
 
 
-def test_scores(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
+def test_scores(car, form):
     x = bn.bnc("tan_cl", "class", car, smooth=1)
     parts = form(car)
     for score in (bn.loglik, bn.cloglik, bn.AIC, bn.BIC, bn.network_score):
@@ -384,7 +380,7 @@ def test_scores(car: pd.DataFrame, form: Callable[[pd.DataFrame], Any]) -> None:
 @pytest.mark.slow
 @informative_gaps
 @pytest.mark.parametrize("parts", [1, 5])
-def test_unknown_categories_are_sorted(parts: int) -> None:
+def test_unknown_categories_are_sorted(parts):
     votes = bn.load_voting()
     data, text = with_unknown_categories(votes, parts), votes.astype(object)
     same_data(bn.encode(data), bn.encode(text))
@@ -393,7 +389,7 @@ def test_unknown_categories_are_sorted(parts: int) -> None:
         same_model(x, bn.bnc("tan_cl", "Class", text, smooth=1))
 
 
-def test_categories_that_never_occur_stay(car: pd.DataFrame) -> None:
+def test_categories_that_never_occur_stay(car):
     few = car[car["doors"] != "3"]
     for parts in (by_dask(few, 3), chunks(few), where_they_are(by_dask(few, 3)), where_they_are(chunks(few))):
         x = bn.bnc("tan_cl", "class", parts, smooth=1)
@@ -402,7 +398,7 @@ def test_categories_that_never_occur_stay(car: pd.DataFrame) -> None:
 
 @given(st.data())
 @examples(40)
-def test_any_parts_of_any_rows(data: st.DataObject) -> None:
+def test_any_parts_of_any_rows(data):
     frame = data.draw(frames(missing=0.2))
     size = data.draw(st.integers(1, len(frame)))
     data_in_parts, n = where_they_are(chunks(frame, size)), frame.shape[1] - 1
@@ -419,7 +415,7 @@ def test_any_parts_of_any_rows(data: st.DataObject) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:the network has")
-def test_many_levels() -> None:
+def test_many_levels():
     """Features with many levels, whose pairs are counted one at a time, and wide families by tables."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({f"x{i}": rng.integers(0, 20 + i, 500) for i in range(4)}).assign(
@@ -431,7 +427,7 @@ def test_many_levels() -> None:
 
 
 @pytest.mark.parametrize("raw", [chunks, lambda frame: by_dask(frame, 3)], ids=["chunks", "dask"])
-def test_weights_in_a_column(car: pd.DataFrame, raw: Callable[[pd.DataFrame], Any]) -> None:
+def test_weights_in_a_column(car, raw):
     weighed = car.assign(times=np.random.default_rng(0).integers(0, 3, len(car)))
     parts, rows = where_they_are(raw(weighed), weights="times"), bn.encode(weighed, weights="times")
     for learner in ("tan_cl", "hc"):
@@ -450,7 +446,7 @@ def test_weights_in_a_column(car: pd.DataFrame, raw: Callable[[pd.DataFrame], An
 
 
 @pytest.mark.parametrize("stay", [lambda data: data, where_they_are], ids=["read", "where they are"])
-def test_rows_without_a_class_are_told_once(votes: pd.DataFrame, stay: Callable[[Any], Any]) -> None:
+def test_rows_without_a_class_are_told_once(votes, stay):
     gaps = votes.assign(Class=votes["Class"].where(np.arange(len(votes)) % 7 > 0))
     with pytest.warns(UserWarning, match="34 of 232 rows have no class 'Class'") as caught:
         x = bn.bnc("tan_cl", "Class", stay(chunks(gaps)), smooth=1)
@@ -462,7 +458,7 @@ def test_rows_without_a_class_are_told_once(votes: pd.DataFrame, stay: Callable[
         bn.tan_cl("Class", stay(chunks(nothing)))
 
 
-def test_what_is_known_of_all_rows_is_not_said_of_those_with_a_class(votes: pd.DataFrame) -> None:
+def test_what_is_known_of_all_rows_is_not_said_of_those_with_a_class(votes):
     gaps = votes.assign(Class=votes["Class"].where(np.arange(len(votes)) % 7 > 0))
     parts = where_they_are(chunks(gaps))
     assert len(parts) == len(votes)
@@ -475,10 +471,10 @@ def test_what_is_known_of_all_rows_is_not_said_of_those_with_a_class(votes: pd.D
 class Passes:
     """Frames, and the number of passes through them."""
 
-    def __init__(self, frame: pd.DataFrame) -> None:
+    def __init__(self, frame):
         self.frame, self.number = frame, 0
 
-    def __call__(self) -> Iterator[pd.DataFrame]:
+    def __call__(self):
         for i in range(0, len(self.frame), 100):
             if i:  # who looks at the first alone does not go through them
                 self.number += i == 100
@@ -500,7 +496,7 @@ class Passes:
         (lambda x, data: bn.BIC(x, data), 1),
     ],
 )
-def test_passes(car: pd.DataFrame, verb: Callable[[Any, Any], Any], passes: int) -> None:
+def test_passes(car, verb, passes):
     """One when data are encoded, for levels; one for all pairs; one for all tables."""
     x = bn.bnc("tan_cl", "class", car, smooth=1)
     data = Passes(car)
@@ -510,13 +506,13 @@ def test_passes(car: pd.DataFrame, verb: Callable[[Any, Any], Any], passes: int)
     assert data.number == 1 + passes
 
 
-def test_hill_climbing_goes_through_the_data_once_a_step(car: pd.DataFrame) -> None:
+def test_hill_climbing_goes_through_the_data_once_a_step(car):
     data = Passes(car)
     x = bn.hc("class", where_they_are(data))
     assert data.number <= len(bn.search_steps(x)) + 2
 
 
-def test_an_iterator_is_not_a_source(car: pd.DataFrame) -> None:
+def test_an_iterator_is_not_a_source(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     match = r"a new iterator at each call, such as lambda.*got an iterator"
     for function in (bn.loglik, bn.update, bn.cv):
@@ -526,7 +522,7 @@ def test_an_iterator_is_not_a_source(car: pd.DataFrame) -> None:
         bn.encode(chunks(car)())
 
 
-def test_a_function_makes_a_new_iterator_in_each_call(car: pd.DataFrame, tmp_path: Any) -> None:
+def test_a_function_makes_a_new_iterator_in_each_call(car, tmp_path):
     text, again = car.astype(str), "a new iterator at each call"
     x = bn.bnc("nb", "class", text, smooth=1)
     one = (text.iloc[i : i + 432] for i in range(0, len(text), 432))
@@ -543,10 +539,10 @@ def test_a_function_makes_a_new_iterator_in_each_call(car: pd.DataFrame, tmp_pat
         bn.tan_cl("class", where_they_are(lambda: reader))
 
 
-def test_files_that_no_pass_follows_are_closed(car: pd.DataFrame) -> None:
-    closed: list[bool] = []
+def test_files_that_no_pass_follows_are_closed(car):
+    closed = []
 
-    def give() -> Iterator[pd.DataFrame]:
+    def give():
         try:
             yield car
             yield car
@@ -558,14 +554,14 @@ def test_files_that_no_pass_follows_are_closed(car: pd.DataFrame) -> None:
     assert closed == [True]
 
 
-def test_data_that_changes_between_passes(car: pd.DataFrame) -> None:
+def test_data_that_changes_between_passes(car):
     sizes = iter([1728, 432])
     parts = where_they_are(lambda: [car.iloc[: next(sizes)].astype(str)])
     with pytest.raises(ValueError, match="1728 rows in the first pass and 432 in a later one"):
         bn.tan_cl("class", parts)
 
 
-def test_a_file_in_chunks(car: pd.DataFrame, tmp_path: Any) -> None:
+def test_a_file_in_chunks(car, tmp_path):
     path = tmp_path / "car.csv"
     car.to_csv(path, index=False)
     whole = pd.read_csv(path)
@@ -585,26 +581,26 @@ def test_a_file_in_chunks(car: pd.DataFrame, tmp_path: Any) -> None:
         ([bn.encode(bn.load_car())], "got list"),
     ],
 )
-def test_what_is_no_list_of_frames(car: pd.DataFrame, data: Any, match: str) -> None:
+def test_what_is_no_list_of_frames(car, data, match):
     x = bn.bnc("nb", "class", car, smooth=1)
     for verb in (bn.encode, lambda data: bn.nb("class", data), lambda data: bn.loglik(x, data)):
         with pytest.raises(TypeError, match=match):
             verb(data)
 
 
-def test_the_first_frame_tells_the_columns(car: pd.DataFrame) -> None:
+def test_the_first_frame_tells_the_columns(car):
     more = [car.iloc[:900], car.iloc[900:].assign(other="a")]
     same_model(*(bn.bnc("tan_cl", "class", data, smooth=1) for data in (more, car)))
 
 
-def test_identifiers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_identifiers_are_refused(monkeypatch):
     monkeypatch.setattr("bnclassify.parts.survey.MAX_LEVELS", 50)
     frame = pd.DataFrame({"id": np.arange(120), "c": np.arange(120) % 2})
     with pytest.raises(ValueError, match="'id' has more than 50 levels"):
         where_they_are(chunks(frame, 30))
 
 
-NEED_ROWS: dict[str, Callable[[Any], Any]] = {
+NEED_ROWS = {
     "search": lambda data: bn.tan_hc("class", data, k=3),
     "EM": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, missing="em"),
     "WANBIA": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, wanbia=True),
@@ -618,12 +614,12 @@ NEED_ROWS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("verb", NEED_ROWS)
-def test_what_needs_rows_says_so(car: pd.DataFrame, verb: str) -> None:
+def test_what_needs_rows_says_so(car, verb):
     with pytest.raises(TypeError, match=r"must be in memory; got partitioned data\. Use "):
         NEED_ROWS[verb](where_they_are(chunks(car)))
 
 
-ASK_ABOUT_ROWS: dict[str, tuple[Callable[..., Any], str]] = {
+ASK_ABOUT_ROWS = {
     "predict": (bn.predict, r"newdata must be .*for chunk in chunks: predict\(x, chunk\)"),
     "impute": (bn.impute, r"frame must be .*for chunk in chunks: impute\(x, chunk\)"),
     "explain": (bn.explain, r"row must be .*frame\.head\(\)"),
@@ -632,14 +628,14 @@ ASK_ABOUT_ROWS: dict[str, tuple[Callable[..., Any], str]] = {
 
 
 @pytest.mark.parametrize("verb", ASK_ABOUT_ROWS)
-def test_what_is_asked_about_rows_says_how_to_go_on(car: pd.DataFrame, verb: str) -> None:
+def test_what_is_asked_about_rows_says_how_to_go_on(car, verb):
     x = bn.bnc("nb", "class", car, smooth=1)
     function, message = ASK_ABOUT_ROWS[verb]
     with pytest.raises(TypeError, match=message):
         function(x, where_they_are(chunks(car)))
 
 
-def test_estimators_take_rows_in_memory(car: pd.DataFrame) -> None:
+def test_estimators_take_rows_in_memory(car):
     estimators = pytest.importorskip("bnclassify.sklearn")
     parts = by_dask(car, 2)
     x, y = parts.drop(columns="class"), car["class"]
@@ -655,7 +651,7 @@ def test_estimators_take_rows_in_memory(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("parts", [1, 17])
-def test_predictions_are_lazy(car: pd.DataFrame, votes: pd.DataFrame, parts: int) -> None:
+def test_predictions_are_lazy(car, votes, parts):
     for frame, name in ((car, "class"), (votes, "Class")):
         x = bn.bnc("tan_cl", name, frame, smooth=1)
         lazy = by_dask(frame, parts)
@@ -674,18 +670,18 @@ def test_predictions_are_lazy(car: pd.DataFrame, votes: pd.DataFrame, parts: int
         bn.predict(x, lazy.drop(columns="crime"))
 
 
-def test_values_that_add_up() -> None:
+def test_values_that_add_up():
     narrow = np.array([200], dtype=np.uint8)
     assert sum_nested([narrow, narrow]).tolist() == [400]
     assert sum_nested([{"a": (1, None)}, {"a": (2, None)}]) == {"a": (3, None)}
     assert sum_nested([np.float32([2**24]), np.float32([1])]).tolist() == [2**24 + 1]
 
 
-def test_what_workers_are_sent_can_be_pickled(car: pd.DataFrame) -> None:
-    sent: list[Any] = []
+def test_what_workers_are_sent_can_be_pickled(car):
+    sent = []
 
     class Spy(Chunks):
-        def reduce(self, make: Any, merge: Any, columns: Any = None) -> Any:
+        def reduce(self, make, merge, columns=None):
             sent.append(pickle.loads(pickle.dumps((make, merge))))
             return super().reduce(*sent[-1], columns)
 
@@ -699,7 +695,7 @@ def test_what_workers_are_sent_can_be_pickled(car: pd.DataFrame) -> None:
     assert parts.level_weights("class").sum() == len(car)
 
 
-def test_encoded_parts_without_rows_are_told_of(car: pd.DataFrame) -> None:
+def test_encoded_parts_without_rows_are_told_of(car):
     weightless = where_they_are(lambda: [car.assign(w=0.0)], weights="w")
     with pytest.raises(ValueError, match="all weights are 0"):
         bn.tan_cl("class", weightless)
@@ -714,7 +710,7 @@ def test_encoded_parts_without_rows_are_told_of(car: pd.DataFrame) -> None:
             bn.lp(x, empty, smooth=1)
 
 
-def test_whole_numbers_that_are_floats_in_some_chunks() -> None:
+def test_whole_numbers_that_are_floats_in_some_chunks():
     """As `pandas.read_csv` returns them, if values are missing in a chunk."""
     frame = pd.DataFrame({"x": [1, 2, 3, 1, 2, 3, 1, 2], "y": list("uvuvuvuv")})
     whole = frame.assign(x=frame["x"].astype("Int64").mask(frame.index == 5))
@@ -738,15 +734,15 @@ def test_whole_numbers_that_are_floats_in_some_chunks() -> None:
     ],
     ids=["labels of a feature", "labels of the class", "missing values"],
 )
-def test_values_that_change_between_passes_are_refused(change: Any) -> None:
+def test_values_that_change_between_passes_are_refused(change):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.choice(["x", "y", "y"], 300), "b": rng.choice(["p", "q"], 300)})
     frame["y"] = rng.choice(["u", "v", "v"], 300)
 
-    def changing(first: int) -> Callable[[], Iterator[pd.DataFrame]]:
-        passes: list[None] = []
+    def changing(first):
+        passes = []
 
-        def read() -> Iterator[pd.DataFrame]:
+        def read():
             passes.append(None)
             return chunks(frame if len(passes) < first else change(frame))()
 

@@ -1,11 +1,6 @@
 """Several class variables learned from partitioned data: the same models as in memory, and updates."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +15,7 @@ from .test_parts import FORMS, by_dask, chunks, where_they_are, with_unknown_cat
 
 CLASSES = ["mx_missile", "crime", "immigration"]
 
-LEARNERS: dict[str, Callable[[Any], Any]] = {
+LEARNERS = {
     "bridge": lambda data: bn.mbc(CLASSES, data, max_parents=2),
     "trees": lambda data: bn.mbc(CLASSES, data, features="tree", score="bde"),
     "no arcs between classes": lambda data: bn.mbc(CLASSES, data, classes="empty", score="loglik"),
@@ -32,7 +27,7 @@ TYPES = ["bridge", "maode", "chain"]
 """A learner for each type of model."""
 
 
-def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
+def same(mine, other, frame):
     """The same structure, levels and posteriors, to the last digit: sums of whole counts are exact."""
     assert mine.variables == other.variables
     assert mine.levels == other.levels
@@ -46,13 +41,9 @@ def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("learner", "form"),
-    [
-        ("bridge", FORMS["5 partitions"]),
-        *product(LEARNERS, [FORMS["chunks"]]),
-    ],
+    ("learner", "form"), [("bridge", FORMS["5 partitions"]), *product(LEARNERS, [FORMS["chunks"]])]
 )
-def test_models_are_those_of_memory(learner: str, form: Callable[[pd.DataFrame], Any]) -> None:
+def test_models_are_those_of_memory(learner, form):
     votes = bn.load_voting()
     x, y = (LEARNERS[learner](data) for data in (form(votes), votes))
     others = ({"ess": 2}, {"m": 1}) if learner == "bridge" else ()  # priors are added to equal counts
@@ -62,7 +53,7 @@ def test_models_are_those_of_memory(learner: str, form: Callable[[pd.DataFrame],
 
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", ["bridge", "chain"])
-def test_unknown_categories_and_parts_without_rows(learner: str) -> None:
+def test_unknown_categories_and_parts_without_rows(learner):
     votes = bn.load_voting()
     text, data = votes.astype(object), where_they_are(with_unknown_categories(votes, 5))
     x, y = (bn.lp(LEARNERS[learner](d), d, smooth=1) for d in (data, text))
@@ -71,7 +62,7 @@ def test_unknown_categories_and_parts_without_rows(learner: str) -> None:
 
 @given(st.data())
 @examples(25)
-def test_any_parts_of_any_rows(data: st.DataObject) -> None:
+def test_any_parts_of_any_rows(data):
     frame = data.draw(frames(missing=0.2))
     names, size = ["class", "x0"], data.draw(st.integers(1, len(frame)))
     for learn in (bn.mbc, bn.maode):
@@ -82,7 +73,7 @@ def test_any_parts_of_any_rows(data: st.DataObject) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("learner", TYPES)
-def test_scores_and_lazy_predictions(learner: str) -> None:
+def test_scores_and_lazy_predictions(learner):
     votes = bn.load_voting().dropna(subset=CLASSES)
     x = bn.lp(LEARNERS[learner](votes), votes, smooth=1)
     for score in (bn.cloglik,) if learner == "chain" else (bn.loglik, bn.cloglik):
@@ -93,7 +84,7 @@ def test_scores_and_lazy_predictions(learner: str) -> None:
 
 
 @pytest.mark.slow
-def test_weights_in_a_column() -> None:
+def test_weights_in_a_column():
     votes = bn.load_voting()
     weighed = votes.assign(times=np.random.default_rng(0).integers(0, 3, len(votes)))
     parts = where_they_are(chunks(weighed), weights="times")
@@ -115,7 +106,7 @@ def test_weights_in_a_column() -> None:
         ("chain", {"backoff": True}),
     ],
 )
-def test_rows_in_turn_are_rows_at_once(learner: str, options: dict[str, Any], tmp_path: Path) -> None:
+def test_rows_in_turn_are_rows_at_once(learner, options, tmp_path):
     votes = bn.load_voting()
     x = LEARNERS[learner](votes)
     bn.save(bn.lp(x, votes.iloc[::2], **options), tmp_path / "x.json")
@@ -128,7 +119,7 @@ def test_rows_in_turn_are_rows_at_once(learner: str, options: dict[str, Any], tm
 
 
 @pytest.mark.parametrize("learn", [bn.mbc, bn.maode])
-def test_no_row_that_counts_is_told_of_in_any_form(learn: Callable[..., Any]) -> None:
+def test_no_row_that_counts_is_told_of_in_any_form(learn):
     votes = bn.load_voting()
     x = learn(CLASSES, votes)
     gaps = votes.assign(**{name: votes[name].where(votes[name].isna()) for name in CLASSES})

@@ -1,13 +1,10 @@
 """Pictures of structures."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import struct
 import time
 from pathlib import Path
-from typing import Any
 
 import graphviz
 import pandas as pd
@@ -15,7 +12,6 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.draw import canvas, pictures
-from bnclassify.model import Model
 from bnclassify.models import DN
 
 SUBSTITUTE = shutil.which("graphviz-pure", path=pictures.sysconfig.get_path("scripts"))
@@ -27,11 +23,11 @@ drawn = pytest.mark.skipif(
 
 
 @pytest.fixture
-def tan(car: pd.DataFrame) -> bn.BNC:
+def tan(car):
     return bn.tan_cl("class", car, score="aic")
 
 
-def test_source_has_every_node_and_arc(tan: bn.BNC) -> None:
+def test_source_has_every_node_and_arc(tan):
     picture = bn.plot(tan, fontsize=9)
     assert isinstance(picture, graphviz.Digraph)
     label = dict(re.findall(r"\t(\d+) \[label=(\w+)", picture.source))
@@ -44,18 +40,18 @@ def test_source_has_every_node_and_arc(tan: bn.BNC) -> None:
     }  # fmt: skip
 
 
-def test_odd_labels_stay_apart_and_escaped() -> None:
+def test_odd_labels_stay_apart_and_escaped():
     x = bn.nb("c", features=[1, "1", 'quo"te', "<b>", "back\\slash"])
     assert len(re.findall(r"^\t\d+ \[label=", bn.plot(x).source, re.M)) == 6
 
 
-def test_many_features_abreast_are_drawn_to_the_right() -> None:
+def test_many_features_abreast_are_drawn_to_the_right():
     assert "rankdir=TB" in bn.plot(bn.nb("k", features=list("abcdefgh"))).source
     assert "rankdir=LR" in bn.plot(bn.nb("c", features=list("abdefghij"))).source
     assert "rankdir=TB" in bn.plot(bn.nb("c")).source
 
 
-def nodes(source: str) -> dict[str, dict[str, str]]:
+def nodes(source):
     """The attributes of each node by the first word of its label, or the name in bold."""
     found = {}
     for text in re.findall(r"^\t\d+ \[(.*)\]$", source, re.M):
@@ -64,23 +60,23 @@ def nodes(source: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def caption(picture: Any) -> str:
+def caption(picture):
     """What is written below a picture, in one line."""
     return re.search(r'graph \[.*?label="(.*?)"', picture.source)[1].replace("\\n", " ")
 
 
-def luminance(colour: str) -> float:
+def luminance(colour):
     channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(one, other):
     light, dark = sorted(map(luminance, (one, other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_explained_row(tan: bn.BNC, car: pd.DataFrame) -> None:
+def test_explained_row(tan, car):
     x = bn.lp(tan, car, smooth=1)
     row = {**car.iloc[1727], "doors": None}
     found = bn.explain(x, row, target="vgood", against="acc")
@@ -107,7 +103,7 @@ def test_explained_row(tan: bn.BNC, car: pd.DataFrame) -> None:
     assert re.findall(r"\d+ -> \d+", picture.source) == re.findall(r"\d+ -> \d+", bn.plot(x).source)
 
 
-def test_infinite_weights_have_the_full_colour(tan: bn.BNC, car: pd.DataFrame) -> None:
+def test_infinite_weights_have_the_full_colour(tan, car):
     drawing = nodes(bn.plot(bn.lp(tan, car, smooth=0), row=car.iloc[0]).source)
     assert drawing["persons"] == {
         "label": "persons = 2\\n+∞", "style": "rounded,filled",
@@ -116,7 +112,7 @@ def test_infinite_weights_have_the_full_colour(tan: bn.BNC, car: pd.DataFrame) -
     assert drawing["safety"]["fillcolor"] == "#ffffff"
 
 
-def test_ink_is_read_on_every_shade() -> None:
+def test_ink_is_read_on_every_shade():
     """Contrast of at least 4.5, as the Web Content Accessibility Guidelines ask of text."""
     for colour in (canvas.BLUE, canvas.ORANGE):
         for share in range(101):
@@ -125,14 +121,14 @@ def test_ink_is_read_on_every_shade() -> None:
             assert contrast(shade, ink) >= 4.5
 
 
-def test_lines_differ_in_grey_too() -> None:
+def test_lines_differ_in_grey_too():
     """The first is far darker than all others, which have different dashes and are seen on white."""
     dark, *light = [luminance(color) for color, _ in canvas.LINES]
     assert 2 * dark < min(light) < max(light) < 0.5
     assert len({str(dashes) for _, dashes in canvas.LINES}) == len(canvas.LINES)
 
 
-def test_all_lines_are_seen_on_white(tan: bn.BNC, car: pd.DataFrame) -> None:
+def test_all_lines_are_seen_on_white(tan, car):
     """Contrast of at least 3, as the same guidelines ask of graphics."""
     x = bn.lp(tan, car, smooth=1)
     for picture in (bn.plot(x), bn.plot(x, row=car.iloc[0]), bn.plot(x, distributions=True)):
@@ -144,7 +140,7 @@ def test_all_lines_are_seen_on_white(tan: bn.BNC, car: pd.DataFrame) -> None:
 
 @drawn
 @pytest.mark.parametrize("engine", ["dot", "neato", "circo"])
-def test_drawing_holds_every_name(tan: bn.BNC, engine: str) -> None:
+def test_drawing_holds_every_name(tan, engine):
     svg = bn.plot(tan, engine=engine).pipe(encoding="utf-8")
     assert set(re.findall(r">(\w+)</text>", svg)) == set(tan.variables)
     assert bn.plot(tan)._repr_mimebundle_()["image/svg+xml"].startswith("<?xml")
@@ -152,14 +148,14 @@ def test_drawing_holds_every_name(tan: bn.BNC, engine: str) -> None:
 
 @drawn
 @pytest.mark.parametrize("awkward", ['quo"te', "<b>", "back\\slash", "ein Wort", "\\N"])
-def test_odd_labels_are_drawn_as_they_are(awkward: str) -> None:
+def test_odd_labels_are_drawn_as_they_are(awkward):
     svg = bn.plot(bn.nb("c", features=[awkward])).pipe(encoding="utf-8")
     text = awkward.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
     assert f">{text}</text>" in svg.replace("&#160;", " ").replace("\xa0", " ")
 
 
 @drawn
-def test_odd_values_are_drawn_as_they_are() -> None:
+def test_odd_values_are_drawn_as_they_are():
     frame = pd.DataFrame({"a\\b": ["<x>", 'q"', "q\\n"], "k": ["$c$", "d", "d"]})
     x = bn.lp(bn.nb("k", frame), frame, smooth=1)
     for i, value in enumerate(["&lt;x&gt;", "q&quot;", "q\\n"]):
@@ -169,7 +165,7 @@ def test_odd_values_are_drawn_as_they_are() -> None:
 
 @drawn
 @pytest.mark.parametrize("awkward", ["<x>", 'q"', "q\\N", "a & b", "ä" * 80])
-def test_odd_names_and_labels_stand_beside_bars_as_they_are(awkward: str) -> None:
+def test_odd_names_and_labels_stand_beside_bars_as_they_are(awkward):
     frame = pd.DataFrame({awkward: [awkward, "b", "b"], "k": ["x", "y", "y"]})
     x = bn.lp(bn.nb("k", frame), frame, smooth=1)
     svg = bn.plot(x, distributions=True).pipe(encoding="utf-8").replace("&#160;", " ")
@@ -179,7 +175,7 @@ def test_odd_names_and_labels_stand_beside_bars_as_they_are(awkward: str) -> Non
 
 
 @drawn
-def test_files(tan: bn.BNC, tmp_path: Path) -> None:
+def test_files(tan, tmp_path):
     written = Path(bn.plot(tan, format="png").render(tmp_path / "car"))
     assert written == tmp_path / "car.png"
     width, height = struct.unpack(">II", written.read_bytes()[16:24])
@@ -192,14 +188,14 @@ needs_substitute = pytest.mark.skipif(
 
 
 @pytest.fixture
-def no_dot(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_dot(monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert not pictures._has_dot()
 
 
 @needs_substitute
 @pytest.mark.usefixtures("no_dot")
-def test_without_dot_graphviz_pure_draws(tan: bn.BNC, car: pd.DataFrame, capfd: Any) -> None:
+def test_without_dot_graphviz_pure_draws(tan, car, capfd):
     assert ">lug_boot</text>" in bn.plot(tan).pipe(encoding="utf-8")
     assert bn.plot(tan).pipe("png")[:4] == b"\x89PNG"
     assert bn.plot(tan)._repr_mimebundle_()["image/svg+xml"].startswith("<?xml")
@@ -225,14 +221,7 @@ def test_without_dot_graphviz_pure_draws(tan: bn.BNC, car: pd.DataFrame, capfd: 
 )
 @pytest.mark.parametrize("without_dot", [False, True])
 @needs_substitute
-def test_files_are_those_that_graphviz_writes(
-    tan: bn.BNC,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: dict[str, Any],
-    files: list[str],
-    without_dot: bool,
-) -> None:
+def test_files_are_those_that_graphviz_writes(tan, tmp_path, monkeypatch, arguments, files, without_dot):
     if without_dot:
         monkeypatch.setenv("PATH", "")
     elif not pictures._has_dot():
@@ -247,10 +236,8 @@ def test_files_are_those_that_graphviz_writes(
 
 @needs_substitute
 @pytest.mark.usefixtures("no_dot")
-def test_viewing_leaves_nothing_behind_here(
-    tan: bn.BNC, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[str] = []
+def test_viewing_leaves_nothing_behind_here(tan, tmp_path, monkeypatch):
+    opened = []
     monkeypatch.setattr(pictures.Picture, "_view", lambda self, path, **kwargs: opened.append(path))
     monkeypatch.chdir(tmp_path)
     path = bn.plot(tan).view()
@@ -261,9 +248,7 @@ def test_viewing_leaves_nothing_behind_here(
     assert (tmp_path / "car.svg").exists()
 
 
-def test_without_any_program_there_is_the_source(
-    tan: bn.BNC, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_any_program_there_is_the_source(tan, monkeypatch, tmp_path):
     monkeypatch.setattr(pictures.shutil, "which", lambda *args, **kwargs: None)
     picture = bn.plot(tan)
     assert "lug_boot" in picture.source
@@ -274,12 +259,12 @@ def test_without_any_program_there_is_the_source(
     assert "apt install graphviz" in picture._repr_mimebundle_()["text/plain"]
 
 
-def test_at_a_prompt_a_picture_says_how_to_see_it(tan: bn.BNC) -> None:
+def test_at_a_prompt_a_picture_says_how_to_see_it(tan):
     assert ".view() opens it" in repr(bn.plot(tan))
     assert "lug_boot" in str(bn.plot(tan))  # as of any graph: its source
 
 
-def test_what_a_picture_says_of_itself(tan: bn.BNC, car: pd.DataFrame) -> None:
+def test_what_a_picture_says_of_itself(tan, car):
     assert caption(bn.plot(tan)) == "class and 6 features, learned by tan_cl"
     x = bn.lp(tan, car, smooth=1)
     assert caption(bn.plot(x, distributions=True)) == "probability of each value"
@@ -287,7 +272,7 @@ def test_what_a_picture_says_of_itself(tan: bn.BNC, car: pd.DataFrame) -> None:
     assert caption(bn.plot(alone)) == "class and 0 features, learned by anb"
 
 
-def test_what_is_nearly_certain_is_not_certain(voting: pd.DataFrame) -> None:
+def test_what_is_nearly_certain_is_not_certain(voting):
     x = bn.lp(bn.nb("Class", voting), voting, smooth=1)
     p = bn.predict(x, voting, prob=True).max(axis=1)
     sure = p.argmax()
@@ -302,7 +287,7 @@ def test_what_is_nearly_certain_is_not_certain(voting: pd.DataFrame) -> None:
     assert ": >0.99" in nodes(bn.plot(x, row=far.iloc[0], target="c").source)["k"]["label"]
 
 
-def arcs_drawn(picture: Any, x: Model) -> dict[tuple[str, str], str]:
+def arcs_drawn(picture, x):
     """The attributes of each arc, by the names at its ends."""
     names = x.variables
     found = re.findall(r"(\d+) -> (\d+) \[(.*)\]", picture.source)
@@ -310,7 +295,7 @@ def arcs_drawn(picture: Any, x: Model) -> dict[tuple[str, str], str]:
 
 
 @pytest.mark.slow
-def test_a_long_chain_is_laid_out_at_once() -> None:
+def test_a_long_chain_is_laid_out_at_once():
     chain = {f"f{i}": [f"f{i - 1}"] for i in range(1, 3000)}
     x = bn.anb("c", chain, features=[f"f{i}" for i in range(3000)])
     start = time.process_time()
@@ -319,7 +304,7 @@ def test_a_long_chain_is_laid_out_at_once() -> None:
 
 
 @pytest.mark.parametrize("distributions", [False, True])
-def test_control_characters_are_shown(distributions: bool) -> None:
+def test_control_characters_are_shown(distributions):
     frame = pd.DataFrame({"a\0b": ["x\x1b", "y\x01"] * 4, "c\x7f": list("uv") * 4})
     x = bn.lp(bn.nb("c\x7f", frame), frame, smooth=1)
     source = bn.plot(x, distributions=distributions).source
@@ -329,7 +314,7 @@ def test_control_characters_are_shown(distributions: bool) -> None:
     assert not set(source) & set("\0\x01\x1b\x7f")
 
 
-def test_arcs_of_the_class_can_be_left_out(tan: bn.BNC) -> None:
+def test_arcs_of_the_class_can_be_left_out(tan):
     picture = bn.plot(tan, class_arcs=False)
     assert set(arcs_drawn(picture, tan)) == {
         ("buying", "maint"),
@@ -347,7 +332,7 @@ def test_arcs_of_the_class_can_be_left_out(tan: bn.BNC) -> None:
         bn.plot(tan, class_arcs=0)
 
 
-def test_a_class_with_parents_is_drawn_between_them_and_its_children() -> None:
+def test_a_class_with_parents_is_drawn_between_them_and_its_children():
     x = bn.from_modelstring("[a][class|a:b][b][c|class:a]", "class")
     found = arcs_drawn(bn.plot(x), x)
     assert set(found) == {("a", "class"), ("b", "class"), ("class", "c"), ("a", "c")}
@@ -355,7 +340,7 @@ def test_a_class_with_parents_is_drawn_between_them_and_its_children() -> None:
     assert strong == set(found) - {("class", "c")}
 
 
-def test_averages_show_what_most_of_their_members_have(car: pd.DataFrame) -> None:
+def test_averages_show_what_most_of_their_members_have(car):
     one = {"maint": ["buying"], "safety": ["persons"]}
     members = [bn.anb("class", parents, car) for parents in (one, one, {"buying": ["maint"]}, {})]
     x = bn.Ensemble(members)
@@ -378,14 +363,14 @@ def test_averages_show_what_most_of_their_members_have(car: pd.DataFrame) -> Non
     assert both.arc_shares()["buying", "doors"] == pytest.approx(1 / 12)
 
 
-def test_an_average_is_explained_too(car: pd.DataFrame) -> None:
+def test_an_average_is_explained_too(car):
     x = bn.lp(bn.aode("class", car), car, smooth=1)
     drawing = nodes(bn.plot(x, row=car.iloc[1727]).source)
     for variable, weight in bn.explain(x, car.iloc[1727])["log_odds"].drop("class").items():
         assert drawing[variable]["label"].endswith(canvas.signed_weight(weight))
 
 
-def test_a_graph_with_cycles_is_drawn_with_arcs_that_go_both_ways(car: pd.DataFrame) -> None:
+def test_a_graph_with_cycles_is_drawn_with_arcs_that_go_both_ways(car):
     families = (("a", "b", "class"), ("b", "c", "a", "class"), ("c", "b", "class"), ("class",))
     x = DN("class", families)
     found = arcs_drawn(bn.plot(x), x)
@@ -397,7 +382,7 @@ def test_a_graph_with_cycles_is_drawn_with_arcs_that_go_both_ways(car: pd.DataFr
     assert drawing["safety"]["label"].endswith(canvas.signed_weight(weights["safety"]))
 
 
-def shown(picture: Any) -> dict[str, list[str]]:
+def shown(picture):
     """The texts beside bars, by name."""
     found = {}
     for label in re.findall(r"^\t\d+ \[label=<(<TABLE.*?)>[\] ]", picture.source, re.M):
@@ -406,7 +391,7 @@ def shown(picture: Any) -> dict[str, list[str]]:
     return found
 
 
-def test_distributions_are_written_beside_their_bars(tan: bn.BNC, car: pd.DataFrame) -> None:
+def test_distributions_are_written_beside_their_bars(tan, car):
     x = bn.lp(tan, car, smooth=1)
     found = shown(bn.plot(x, distributions=True))
     assert set(found) == set(x.variables)
@@ -421,7 +406,7 @@ def test_distributions_are_written_beside_their_bars(tan: bn.BNC, car: pd.DataFr
     assert "given the observed ones" in caption(picture)
 
 
-def test_many_levels_are_added_up(car: pd.DataFrame) -> None:
+def test_many_levels_are_added_up(car):
     frame = pd.DataFrame({"f": [f"v{i}" for i in range(20) for _ in range(i + 1)]})
     frame["k"] = ["x", "y"] * 105
     x = bn.lp(bn.nb("k", frame), frame, smooth=0)
@@ -430,7 +415,7 @@ def test_many_levels_are_added_up(car: pd.DataFrame) -> None:
     assert told[-1] == f"{sum(range(1, 14)) / 210:.2f}"
 
 
-def test_models_without_arcs_show_the_size_of_effects() -> None:
+def test_models_without_arcs_show_the_size_of_effects():
     x = bn.bnc(class_var="diabetes", dataset=bn.load_pima(), pairs=0)
     source, table = bn.plot(x).source, bn.effects(x)
     for name in ("glucose", "age"):

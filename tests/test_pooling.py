@@ -1,11 +1,5 @@
 """Models of several sites become the model of all rows, and updates can add levels."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,7 +14,7 @@ from .test_updates import MORE_THAN_COUNTS, PRIORS
 from .test_updates import same as same_networks
 
 FEATURES = ("grade", "town", "rooms")
-STRUCTURES: dict[str, Callable[..., Any]] = {
+STRUCTURES = {
     "nb": lambda: bn.nb("buys", features=FEATURES),
     "a tree": lambda: bn.anb("buys", {"grade": ["town"], "town": ["rooms"], "rooms": []}),
     "a network": lambda: bn.from_modelstring("[town][buys|town][grade|town:buys][rooms|grade:town]", "buys"),
@@ -42,7 +36,7 @@ STRUCTURES: dict[str, Callable[..., Any]] = {
 }
 
 
-def people(seed: int, n: int, grades: str = "abc", towns: str = "pqr") -> pd.DataFrame:
+def people(seed, n, grades="abc", towns="pqr"):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -57,7 +51,7 @@ def people(seed: int, n: int, grades: str = "abc", towns: str = "pqr") -> pd.Dat
     return frame.assign(buys=buys)
 
 
-def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
+def same(mine, other, frame):
     pd.testing.assert_frame_equal(
         bn.predict(mine, frame, prob=True), bn.predict(other, frame, prob=True), rtol=1e-12
     )
@@ -66,20 +60,20 @@ def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
         (same if len(bn.members(x)) > 1 else same_networks)(x, y, rows)
 
 
-def priors_of(structure: str) -> list[dict[str, Any]]:
+def priors_of(structure):
     if structure.startswith("ande"):
         return [{"smooth": 1}, {"m": 2}]
     nested = structure in ("nb", "a tree", "a network", "aode", "an ensemble", "a chain")
     return [prior for prior in PRIORS if nested or "backoff" not in prior]
 
 
-def with_levels(frame: pd.DataFrame, levels: dict[Any, Any]) -> pd.DataFrame:
+def with_levels(frame, levels):
     return frame.assign(**{name: pd.Categorical(frame[name], categories=levels[name]) for name in levels})
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_sites_are_pooled(structure: str) -> None:
+def test_sites_are_pooled(structure):
     x, sites = STRUCTURES[structure](), [people(seed, 40) for seed in range(3)]
     rows = pd.concat(sites, ignore_index=True)
     for prior in priors_of(structure):
@@ -93,7 +87,7 @@ def test_sites_are_pooled(structure: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_levels_are_united(structure: str) -> None:
+def test_levels_are_united(structure):
     x = STRUCTURES[structure]()
     sites = [people(0, 40, "cd", "q"), people(1, 50, "abd", "qp"), people(2, 40, "ca", "rst")]
     rows = pd.concat(sites, ignore_index=True)
@@ -114,7 +108,7 @@ def test_levels_are_united(structure: str) -> None:
 
 @pytest.mark.parametrize("numbers", ["gaussian", "kernel"])
 @pytest.mark.parametrize("levels", ["same", "union"])
-def test_numbers(numbers: str, levels: str) -> None:
+def test_numbers(numbers, levels):
     sites = [people(seed, 60, *(["ab"] if levels == "same" else ["ab"[: seed + 1]])) for seed in range(2)]
     rng = np.random.default_rng(0)
     sites = [
@@ -123,7 +117,7 @@ def test_numbers(numbers: str, levels: str) -> None:
     rows = pd.concat(sites, ignore_index=True)
     x = bn.anb("buys", {"grade": [], "town": [], "size": ["grade"]})
     models = [bn.lp(x, site, smooth=1, numbers=numbers) for site in sites]
-    mine = bn.pool(models, levels=levels)  # type: ignore[arg-type]
+    mine = bn.pool(models, levels=levels)
     pd.testing.assert_frame_equal(
         bn.predict(mine, rows, prob=True),
         bn.predict(bn.lp(x, rows, smooth=1, numbers=numbers), rows, prob=True),
@@ -134,7 +128,7 @@ def test_numbers(numbers: str, levels: str) -> None:
 
 @given(st.data())
 @examples(40)
-def test_any_split_of_any_network(data: st.DataObject) -> None:
+def test_any_split_of_any_network(data):
     frame = data.draw(frames(missing=0.2, min_rows=4))
     site = data.draw(st.lists(st.integers(0, 2), min_size=len(frame), max_size=len(frame)))
     x, prior = data.draw(graphs(frame)), data.draw(st.sampled_from(PRIORS))
@@ -144,7 +138,7 @@ def test_any_split_of_any_network(data: st.DataObject) -> None:
     same(bn.pool(models), x, frame)
 
 
-def test_weights(car: pd.DataFrame) -> None:
+def test_weights(car):
     rng = np.random.default_rng(0)
     weights, structure = rng.random(len(car)), bn.tan_cl("class", car)
     sites = [bn.encode(car.iloc[i::2], weights=weights[i::2]) for i in range(2)]
@@ -152,7 +146,7 @@ def test_weights(car: pd.DataFrame) -> None:
     same(mine, bn.lp(structure, bn.encode(car, weights=weights), smooth=1), car)
 
 
-def test_files_of_sites_are_pooled(car: pd.DataFrame, tmp_path: Path) -> None:
+def test_files_of_sites_are_pooled(car, tmp_path):
     structure = bn.tan_cl("class", car)
     for i in range(2):
         bn.save(bn.lp(structure, car.iloc[i::2], backoff=True), tmp_path / f"{i}.json")
@@ -160,7 +154,7 @@ def test_files_of_sites_are_pooled(car: pd.DataFrame, tmp_path: Path) -> None:
     same(mine, bn.lp(structure, car, backoff=True), car)
 
 
-def test_levels_grow_from_partitioned_data(car: pd.DataFrame) -> None:
+def test_levels_grow_from_partitioned_data(car):
     text = car.astype(str)
     first, more = text.iloc[:900], text.iloc[900:]
     x = bn.lp(bn.nb("class", features=list(car.columns[:-1])), first, smooth=1)
@@ -170,11 +164,11 @@ def test_levels_grow_from_partitioned_data(car: pd.DataFrame) -> None:
     assert len(bn.values(grown)["buying"]) == 4
 
 
-def prepared(first: pd.DataFrame) -> Any:
+def prepared(first):
     return bn.bnc("nb", "buys", first, smooth=1, discretize="width", min_count=2, missing_level=True)
 
 
-def test_models_that_prepare_raw_data() -> None:
+def test_models_that_prepare_raw_data():
     rng = np.random.default_rng(0)
     first, more = (
         people(i, 60, towns).assign(size=rng.normal(size=60)) for i, towns in enumerate(("abc", "abcd"))
@@ -196,10 +190,10 @@ def test_models_that_prepare_raw_data() -> None:
         bn.pool([x, prepared(first.assign(size=first["size"] * 2))])
 
 
-def test_models_that_differ(car: pd.DataFrame) -> None:
+def test_models_that_differ(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     small = car.drop(columns="doors")
-    differing: dict[str, Any] = {
+    differing = {
         r"type; got 'BNC' and, in models\[1\], 'AODE'\. Fit one": bn.bnc("aode", "class", car, smooth=1),
         r"class variables; got 'class' and, in models\[1\], 'doors'": bn.bnc("nb", "doors", car, smooth=1),
         r"features; got 'doors' and, in models\[1\], 'persons'": bn.bnc("nb", "class", small, smooth=1),
@@ -241,7 +235,7 @@ def test_models_that_differ(car: pd.DataFrame) -> None:
         bn.pool(mixed)
 
 
-def test_what_cannot_be_pooled(car: pd.DataFrame) -> None:
+def test_what_cannot_be_pooled(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     for options in MORE_THAN_COUNTS.values():
         weighted = bn.lp(bn.nb("class", car), car, **options)

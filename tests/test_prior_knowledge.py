@@ -1,7 +1,5 @@
 """Structures under prior knowledge: required and forbidden arcs, tabu search, and incomplete data."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from itertools import combinations, permutations
@@ -29,7 +27,7 @@ CASES = ["free", "required_one", "forbidden_two", "both", "forbidden_many"]
 
 
 @cache
-def known(name: str) -> dict[str, Any]:
+def known(name):
     return json.loads((REFERENCE / "networks" / "known.json").read_text())[name]
 
 
@@ -38,7 +36,7 @@ def known(name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", NAMES)
-def test_best_trees_with_and_without_some_edges(name: str, case: str) -> None:
+def test_best_trees_with_and_without_some_edges(name, case):
     data, own = frame(name), class_of(name)
     for learn, kind, z in ((bn.tan_cl, "tan", own), (bn.chow_liu, "chow_liu", None)):
         expected = known(name)["trees"][kind][case]
@@ -61,7 +59,7 @@ OPERATIONS = {"set": "add", "drop": "delete", "reverse": "reverse"}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_tabu_search_takes_the_same_steps(name: str) -> None:
+def test_tabu_search_takes_the_same_steps(name):
     expected, data = known(name)["tabu"], frame(name)
     x = bn.hc(class_of(name), data, tabu=10)
     steps = bn.search_steps(x)
@@ -75,7 +73,7 @@ def test_tabu_search_takes_the_same_steps(name: str) -> None:
     assert bn.network_score(bn.hc(class_of(name), data), data) == pytest.approx(known(name)["hc_score"])
 
 
-def test_restarts_return_the_best_network_seen() -> None:
+def test_restarts_return_the_best_network_seen():
     data, own = frame("voting"), class_of("voting")
     plain, restarted = (bn.hc(own, data, restarts=n, rng=0) for n in (0, 4))
     steps = bn.search_steps(restarted)
@@ -90,7 +88,7 @@ def test_restarts_return_the_best_network_seen() -> None:
     assert bn.families(again) == bn.families(restarted)
 
 
-def test_a_restart_climbs_from_a_better_network_among_its_random_moves() -> None:
+def test_a_restart_climbs_from_a_better_network_among_its_random_moves():
     """The third random move leads to a better network than the first search found."""
     labels = {
         "x0": "0" * 22,
@@ -107,7 +105,7 @@ def test_a_restart_climbs_from_a_better_network_among_its_random_moves() -> None
 
 @given(st.data())
 @examples(25)
-def test_rules_are_kept_by_every_search(data: st.DataObject) -> None:
+def test_rules_are_kept_by_every_search(data):
     rows = data.draw(frames(min_rows=8, max_features=4))
     required, forbidden = [("x0", "class")], [(v, "x0") for v in rows if v not in ("x0", "class")]
     x = bn.hc(
@@ -129,17 +127,17 @@ def test_rules_are_kept_by_every_search(data: st.DataObject) -> None:
 Edges = set[frozenset[Any]]
 
 
-def joined(x: bn.BNC) -> Edges:
+def joined(x):
     return {frozenset(arc) for arc in arcs(x) if x.class_var not in arc}
 
 
-def forests(names: tuple[Any, ...]) -> list[Edges]:
+def forests(names):
     """All forests over at most four features."""
     pairs = [frozenset(pair) for pair in combinations(names, 2)]
     found = []
     for n in range(len(names)):
         for some in combinations(pairs, n):
-            above: dict[Any, list[Any]] = {name: [] for name in names}
+            above = {name: [] for name in names}
             for first, second in some:
                 above[first].append(second)
             if len(connected_components(above)) == len(names) - n:
@@ -149,7 +147,7 @@ def forests(names: tuple[Any, ...]) -> list[Edges]:
 
 @given(st.data(), st.sampled_from(["loglik", "aic", "bde"]))
 @examples(40)
-def test_constrained_forests_are_the_best(data: st.DataObject, score: str) -> None:
+def test_constrained_forests_are_the_best(data, score):
     """Compare with all forests over up to four features."""
     rows = data.draw(frames(min_rows=5, max_features=4))
     names = bn.features(bn.nb("class", rows))
@@ -162,7 +160,7 @@ def test_constrained_forests_are_the_best(data: st.DataObject, score: str) -> No
     if score == "loglik":  # which needs a tree
         allowed = [forest for forest in allowed if len(forest) == len(names) - 1]
 
-    def learn(score: str, required: Edges, forbidden: Edges) -> bn.BNC:
+    def learn(score, required, forbidden):
         rules = {"required": [tuple(p) for p in required], "forbidden": [tuple(p) for p in forbidden]}
         return bn.tan_cl("class", rows, score=score, **rules)
 
@@ -180,7 +178,7 @@ def test_constrained_forests_are_the_best(data: st.DataObject, score: str) -> No
 
 @given(st.data())
 @examples(40)
-def test_k_dependence_with_required_and_forbidden_arcs(data: st.DataObject) -> None:
+def test_k_dependence_with_required_and_forbidden_arcs(data):
     rows = data.draw(frames(min_rows=5, max_features=5))
     names = data.draw(st.permutations(bn.features(bn.nb("class", rows))))
     forward = list(combinations(names, 2))
@@ -193,7 +191,7 @@ def test_k_dependence_with_required_and_forbidden_arcs(data: st.DataObject) -> N
     assert not inner & set(forbidden)
     above = {v: f[1:-1] for v, f in bn.feature_families(x).items()}
     relevance = {v: bn.cmi(v, "class", rows) for v in names}
-    placed: list[Any] = []
+    placed = []
     for _ in names:
         ready = [v for v in rows if v in names and v not in placed]
         ready = [v for v in ready if all(p in placed for p, child in required if child == v)]
@@ -210,7 +208,7 @@ def test_k_dependence_with_required_and_forbidden_arcs(data: st.DataObject) -> N
 
 
 @pytest.mark.parametrize("learn", [bn.tan_cl, bn.chow_liu, bn.hc, bn.ban, bn.kdb_mi, bn.chisq_dn])
-def test_some_features_are_those_columns(learn: Any) -> None:
+def test_some_features_are_those_columns(learn):
     data = frame("car")
     x = learn("class", data, features=["safety", "buying", "persons"])
     y = learn("class", data[["buying", "persons", "safety", "class"]])
@@ -220,7 +218,7 @@ def test_some_features_are_those_columns(learn: Any) -> None:
     assert bn.accuracy(bn.predict(bn.lp(x, data, smooth=1), data), data["class"]) > 0.7
 
 
-def test_a_start_stays_where_nothing_is_deleted() -> None:
+def test_a_start_stays_where_nothing_is_deleted():
     data = frame("car")
     start = bn.anb("class", {"maint": ["doors"]}, data)
     x = bn.ban("class", data, score="bde", start=start)
@@ -231,7 +229,7 @@ def test_a_start_stays_where_nothing_is_deleted() -> None:
 
 @given(st.data())
 @examples(40)
-def test_dependency_networks_with_required_and_forbidden_arcs(data: st.DataObject) -> None:
+def test_dependency_networks_with_required_and_forbidden_arcs(data):
     """Required arcs come first, and the others are selected as from the features that are not forbidden."""
     rows = data.draw(frames(min_rows=10, max_rows=60, max_features=4))
     names = [v for v in rows if v != "class"]
@@ -259,7 +257,7 @@ def test_dependency_networks_with_required_and_forbidden_arcs(data: st.DataObjec
 # --- structural EM
 
 
-def observed_score(x: bn.BNC, rows: Any, score: str) -> float:
+def observed_score(x, rows, score):
     """The score of a structure on observed values, at tables that maximize their likelihood."""
     fitted = bn.lp(x, rows, smooth=0, missing={"iterations": 1000})
     penalty = {"loglik": 0.0, "aic": 1.0, "bic": 0.5 * np.log(len(rows))}[score]
@@ -276,7 +274,7 @@ LEARN_INCOMPLETE = {
 @pytest.mark.parametrize("learner", LEARN_INCOMPLETE)
 @given(st.data())
 @examples(25)
-def test_the_score_of_observed_data_never_falls(learner: str, data: st.DataObject) -> None:
+def test_the_score_of_observed_data_never_falls(learner, data):
     rows = data.draw(frames(min_rows=8, max_features=4, missing=data.draw(st.sampled_from([0.1, 0.3]))))
     rows["class"] = rows["class"].fillna(rows["class"].cat.categories[0])
     score = data.draw(st.sampled_from(["loglik", "aic", "bic"]))
@@ -299,7 +297,7 @@ def test_the_score_of_observed_data_never_falls(learner: str, data: st.DataObjec
 
 
 @pytest.mark.parametrize("score", ["loglik", "bic"])
-def test_structural_em_is_at_least_as_good_as_available_cases(score: Any) -> None:
+def test_structural_em_is_at_least_as_good_as_available_cases(score):
     votes = bn.load_voting().iloc[:, [*range(8), 16]]
     hidden = np.random.default_rng(2).random((len(votes), 8)) < 0.3
     votes.iloc[:, :8] = votes.iloc[:, :8].mask(hidden)
@@ -307,7 +305,7 @@ def test_structural_em_is_at_least_as_good_as_available_cases(score: Any) -> Non
     assert observed_score(found, votes, score) >= observed_score(usual, votes, score) - 0.01
 
 
-def test_structural_em_ignores_rows_of_weight_0() -> None:
+def test_structural_em_ignores_rows_of_weight_0():
     """One of them is impossible under the tables of the other rows."""
     frame = pd.DataFrame({"x": list("aabbaa"), "y": list("uvuvuv"), "class": list("pqpqpq")})
     frame.loc[1, "y"] = None
@@ -320,7 +318,7 @@ def test_structural_em_ignores_rows_of_weight_0() -> None:
     assert bn.families(bn.tan_cl("class", whole, missing="em"))
 
 
-def test_completions_are_weighted_by_their_posteriors() -> None:
+def test_completions_are_weighted_by_their_posteriors():
     """The expected counts of two features in incomplete rows are sums of answers to queries."""
     voting = bn.load_voting().iloc[:25]
     x = bn.lp(bn.tan_cl("Class", voting), voting, smooth=1)
@@ -353,7 +351,7 @@ PREDICATES = {"fssj": bn.is_semi_naive, "bsej": bn.is_semi_naive, "tan_hc": bn.i
 @pytest.mark.parametrize("learner", GREEDY)
 @given(st.data())
 @examples(20)
-def test_greedy_searches_keep_the_rules(learner: str, data: st.DataObject) -> None:
+def test_greedy_searches_keep_the_rules(learner, data):
     rows = data.draw(frames(min_rows=12, max_features=4))
     names = [v for v in rows if v != "class"]
     children = data.draw(st.permutations(names))[1:]
@@ -364,7 +362,7 @@ def test_greedy_searches_keep_the_rules(learner: str, data: st.DataObject) -> No
         if not {arc, arc[::-1]} & set(required) and set(arc) - {v for pair in required for v in pair}
         and data.draw(st.booleans())
     ]  # fmt: skip
-    options: dict[str, Any] = {"k": 2, "epsilon": 0, "smooth": 1, "folds": np.arange(len(rows)) % 2}
+    options = {"k": 2, "epsilon": 0, "smooth": 1, "folds": np.arange(len(rows)) % 2}
     options["rng"] = data.draw(st.sampled_from([None, 1]))
     x = GREEDY[learner]("class", rows, required=required, forbidden=forbidden, **options)
     inner = {arc for arc in arcs(x) if "class" not in arc}
@@ -384,7 +382,7 @@ def test_greedy_searches_keep_the_rules(learner: str, data: st.DataObject) -> No
 
 
 @given(st.data())
-def test_moves_to_trees_leave_no_allowed_arc_out(data: st.DataObject) -> None:
+def test_moves_to_trees_leave_no_allowed_arc_out(data):
     """Each pair that may be joined is a candidate, in one direction if both are equivalent."""
     n = data.draw(st.integers(2, 5))
     structure = {
@@ -409,9 +407,9 @@ def test_moves_to_trees_leave_no_allowed_arc_out(data: st.DataObject) -> None:
         assert not {(superparent, child) for child in edit} & forbidden
 
 
-def test_a_greedy_search_goes_on_from_its_start() -> None:
+def test_a_greedy_search_goes_on_from_its_start():
     car = bn.load_car()
-    options: dict[str, Any] = {"k": 5, "smooth": 1, "folds": np.arange(len(car)) % 5}
+    options = {"k": 5, "smooth": 1, "folds": np.arange(len(car)) % 5}
     whole = bn.tan_hc("class", car, **options)
     steps = bn.search_steps(whole)
     assert len(steps) == 2

@@ -1,12 +1,8 @@
 """Progress bars: in an interactive session, after 3 seconds, one at a time; by a clock that the tests set."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
-from typing import Any
 
-import pandas as pd
 import pytest
 
 import bnclassify as bn
@@ -21,22 +17,22 @@ Draw = Callable[[], str]
 class Clock:
     """Seconds that pass only when a test adds them."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.now = 0.0
 
-    def __call__(self) -> float:
+    def __call__(self):
         return self.now
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr("tqdm.std.time", clock)
     return clock
 
 
 @pytest.fixture(params=["terminal", "prompt"])
-def _watched(request: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def _watched(request, monkeypatch, capsys):
     if request.param == "terminal":
         monkeypatch.setattr(type(sys.stderr), "isatty", lambda stream: True)
     else:
@@ -44,14 +40,14 @@ def _watched(request: Any, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None
 
 
 @pytest.fixture
-def slow(car: pd.DataFrame, clock: Clock) -> bn.BNC:
+def slow(car, clock):
     """A model whose structure takes 1.6 seconds to learn."""
 
-    def learner(class_var: str, dataset: Any) -> bn.BNC:
+    def learner(class_var, dataset):
         clock.now += 1.6
         return bn.hc(class_var, dataset)
 
-    x: Any = bn.bnc(learner, "class", car, smooth=1)
+    x = bn.bnc(learner, "class", car, smooth=1)
     clock.now = 0
     return x
 
@@ -66,9 +62,7 @@ def slow(car: pd.DataFrame, clock: Clock) -> bn.BNC:
         (lambda x, car, **more: bn.arc_strength(x, car, replicates=3, rng=0, **more), "arc_strength: "),
     ],
 )
-def test_a_bar_appears_after_three_seconds(
-    run: Any, name: str, slow: bn.BNC, car: pd.DataFrame, capsys: Any
-) -> None:
+def test_a_bar_appears_after_three_seconds(run, name, slow, car, capsys):
     run(slow, car)
     shown = capsys.readouterr().err
     assert name in shown
@@ -79,12 +73,10 @@ def test_a_bar_appears_after_three_seconds(
 
 
 @pytest.mark.usefixtures("_watched")
-def test_a_long_search_for_changes_shows_a_bar(
-    car: pd.DataFrame, clock: Clock, capsys: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_search_for_changes_shows_a_bar(car, clock, capsys, monkeypatch):
     x, compute = bn.bnc("ande", "class", car, smooth=1), Changes.log_joint_after
 
-    def logs(changes: Any, sets: Any) -> Any:
+    def logs(changes, sets):
         clock.now += 1.6
         return compute(changes, sets)
 
@@ -96,13 +88,13 @@ def test_a_long_search_for_changes_shows_a_bar(
 
 
 @pytest.mark.usefixtures("_watched")
-def test_what_is_quick_shows_no_bar(car: pd.DataFrame, clock: Clock, capsys: Any) -> None:
+def test_what_is_quick_shows_no_bar(car, clock, capsys):
     x = bn.bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 3})
     bn.cv(x, car, k=3, dag=False)
     assert capsys.readouterr().err == ""
 
 
-def test_nobody_watches_a_file(slow: bn.BNC, car: pd.DataFrame, capsys: Any) -> None:
+def test_nobody_watches_a_file(slow, car, capsys):
     bn.cv(slow, car, k=3)
     assert capsys.readouterr().err == ""
     bn.cv(slow, car, k=3, progress=True)
@@ -110,8 +102,8 @@ def test_nobody_watches_a_file(slow: bn.BNC, car: pd.DataFrame, capsys: Any) -> 
 
 
 @pytest.mark.usefixtures("_watched")
-def test_steps_within_advance_the_bar(clock: Clock, capsys: Any) -> None:
-    def work(**settings: Any) -> str:
+def test_steps_within_advance_the_bar(clock, capsys):
+    def work(**settings):
         with progress_bar(None, by_steps=True, desc="outer", **settings):
             for _ in range(4):
                 clock.now += 1
@@ -129,7 +121,7 @@ def test_steps_within_advance_the_bar(clock: Clock, capsys: Any) -> None:
     advance_bar()  # without a bar
 
 
-def test_a_choice_applies_to_all_that_is_called(car: pd.DataFrame, capsys: Any) -> None:
+def test_a_choice_applies_to_all_that_is_called(car, capsys):
     for progress, names in ((True, {"search", "lp"}), (False, set()), (None, set())):
         bn.bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 3, "rng": 0}, progress=progress)
         shown = capsys.readouterr().err
@@ -138,21 +130,21 @@ def test_a_choice_applies_to_all_that_is_called(car: pd.DataFrame, capsys: Any) 
     assert "search: " in capsys.readouterr().err
 
 
-def test_steps_of_back_off_are_counted(capsys: Any) -> None:
+def test_steps_of_back_off_are_counted(capsys):
     bn.bnc("nb", "diabetes", bn.load_pima(), discretize="mdlp", progress=True)
     assert (
         int(capsys.readouterr().err.split("lp: ")[-1].split(" steps")[0]) >= 17
     )  # two per feature, one more
 
 
-def test_weights_are_counted(voting: pd.DataFrame, capsys: Any) -> None:
+def test_weights_are_counted(voting, capsys):
     for option in ({"wanbia": True}, {"awnb_trees": 2, "rng": 0}):
         bn.lp(bn.nb("Class", voting.dropna()), voting.dropna(), smooth=1, progress=True, **option)
         assert int(capsys.readouterr().err.split("lp: ")[-1].split(" steps")[0]) > 2
 
 
 @pytest.mark.parametrize("classifier", [BNCClassifier, BNCMultiClassifier])
-def test_the_estimators_have_verbose(classifier: Any, car: pd.DataFrame, capsys: Any) -> None:
+def test_the_estimators_have_verbose(classifier, car, capsys):
     learner = {"learner": "nb"} if classifier is BNCClassifier else {}
     features, labels = car.drop(columns="class"), car[["class"]]
     labels = labels if learner == {} else labels["class"]

@@ -1,7 +1,5 @@
 """The project around the code: layout, style, signatures, documents, vignettes."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import inspect
@@ -34,12 +32,12 @@ FUNCTIONS = {name: f for name in bn.__all__ if inspect.isfunction(f := getattr(b
 
 
 @cache
-def tree_of(name: str) -> ast.Module:
+def tree_of(name):
     return ast.parse(MODULES[name].read_text())
 
 
 @cache
-def imported(name: str, *, types: bool = False) -> set[str]:
+def imported(name, *, types=False):
     """The modules of the package that a module imports, in any form, with or without those for types."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
     targets = []
@@ -66,11 +64,11 @@ def imported(name: str, *, types: bool = False) -> set[str]:
     return {target for target in found if target in MODULES} - {name}
 
 
-def room_of(name: str) -> str:
+def room_of(name):
     return name.split(".")[1]
 
 
-def arrows() -> set[tuple[str, str]]:
+def arrows():
     """Pairs of a chapter or annex and another that it imports, also for types only."""
     files = [name for name in MODULES if name not in ("bnclassify", "bnclassify.models")]
     pairs = {(name, target) for name in files for target in imported(name, types=True)}
@@ -79,20 +77,20 @@ def arrows() -> set[tuple[str, str]]:
     return {(room, other) for room, other in rooms if room != other}
 
 
-def test_the_map_tells_every_room() -> None:
+def test_the_map_tells_every_room():
     rooms = {room_of(name) for name in MODULES if name != "bnclassify"}
     assert sorted(CHAPTERS + ANNEXES) == sorted(rooms)
     assert all(MODULES[f"bnclassify.{name}"].parent == PACKAGE for name in CHAPTERS if name != "tools")
 
 
-def test_chapters_import_earlier_chapters_only() -> None:
+def test_chapters_import_earlier_chapters_only():
     """So they can be read in order, and without any annex."""
     place = {name: i for i, name in enumerate(CHAPTERS)}
     found = [(room, other) for room, other in arrows() if room in place]
     assert not [pair for pair in found if place.get(pair[1], len(place)) > place[pair[0]]]
 
 
-def test_annexes_name_the_annexes_that_they_import() -> None:
+def test_annexes_name_the_annexes_that_they_import():
     """In their docstrings; sklearn may import all, because it repeats every function as an estimator."""
     for room, other in arrows():
         if room in ANNEXES and other in ANNEXES and room != "sklearn":
@@ -100,19 +98,19 @@ def test_annexes_name_the_annexes_that_they_import() -> None:
             assert f"`{other}`" in text, f"{room} imports {other}"
 
 
-def test_lp_imports_no_method() -> None:
+def test_lp_imports_no_method():
     """Methods register themselves, so that tables of counts are understood without them."""
     assert len(METHODS) == 8
     assert not imported("bnclassify.parameters") & {method.__module__ for method in METHODS}
 
 
-def test_no_module_imports_itself_by_others() -> None:
+def test_no_module_imports_itself_by_others():
     """Not even for types: to understand a module, one reads those that it imports, and never itself."""
     files = [name for name in MODULES if name != "bnclassify"]
     assert not graphs.find_cycle({name: sorted(imported(name, types=True)) for name in files})
 
 
-def test_modules_are_named_apart() -> None:
+def test_modules_are_named_apart():
     """Few module names stand in several packages, and none hides a public function."""
     names = [name.rpartition(".")[2] for name in MODULES if MODULES[name].name != "__init__.py"]
     assert len({name for name in names if names.count(name) > 1}) <= 8
@@ -120,7 +118,7 @@ def test_modules_are_named_apart() -> None:
     assert not [name for name in bn.__all__ if inspect.ismodule(getattr(bn, name))]
 
 
-def test_functions_have_names() -> None:
+def test_functions_have_names():
     """No function is called ``_``, so a traceback names the computation."""
     unnamed = [
         name
@@ -153,7 +151,7 @@ def test_functions_have_names() -> None:
         ("predict_proba", r"predict\(x, newdata, prob=True\)"),
     ],
 )
-def test_names_of_r_are_answered(there: str, here: str) -> None:
+def test_names_of_r_are_answered(there, here):
     with pytest.raises(AttributeError, match=here):
         getattr(bn, there)
     assert not hasattr(bn, there)
@@ -172,7 +170,7 @@ R_EXPORTS = (
 
 
 @pytest.mark.parametrize("name", R_EXPORTS.split())
-def test_every_export_of_r_is_here_or_the_error_names_its_equivalent(name: str) -> None:
+def test_every_export_of_r_is_here_or_the_error_names_its_equivalent(name):
     page = (ROOT / "vignettes" / "coming_from_r.py").read_text()
     assert f"`{name}`" in page
     if name in bn.__all__:
@@ -184,22 +182,22 @@ def test_every_export_of_r_is_here_or_the_error_names_its_equivalent(name: str) 
     assert equivalent in {*bn.__all__, "BNCClassifier", "print"}
 
 
-def test_names_that_nobody_has_are_unknown() -> None:
+def test_names_that_nobody_has_are_unknown():
     assert not hasattr(bn, "load_cars")
 
 
-def test_version_is_that_of_the_project() -> None:
+def test_version_is_that_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert bn.__version__ == project["version"]
 
 
-def test_signatures_follow_one_law() -> None:
+def test_signatures_follow_one_law():
     """At most two positional arguments, data or a file second; the rest by keyword."""
     for name in FUNCTIONS:
         check_signature(name)
 
 
-def check_signature(name: str) -> None:
+def check_signature(name):
     parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
     positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     exceptions = {
@@ -257,27 +255,27 @@ def check_signature(name: str) -> None:
         )
 
 
-def section(function: object, title: str) -> str:
+def section(function, title):
     """One section of a docstring in the form of numpydoc."""
     text = inspect.getdoc(function) or ""
     found = re.search(rf"^{title}\n-+\n(.*?)(?=^[A-Z][a-z ]+\n-+\n|\Z)", text, re.DOTALL | re.MULTILINE)
     return found[1] if found else ""
 
 
-def entries(text: str) -> list[str]:
+def entries(text):
     """The entries of a section: the names at the start of its lines."""
     lines = [line for line in text.splitlines() if line and not line.startswith(" ")]
     return [name.strip(" *") for line in lines for name in line.split(" : ")[0].split(",")]
 
 
-def test_docstrings_describe_every_parameter() -> None:
+def test_docstrings_describe_every_parameter():
     for name, function in FUNCTIONS.items():
         assert ">>> " in section(function, "Examples"), name
         described = entries(section(function, "Parameters"))
         assert sorted(described) == sorted(inspect.signature(function).parameters), name
 
 
-def test_help_fits_into_80_columns() -> None:
+def test_help_fits_into_80_columns():
     """All of it but the table of `lp`, formulas, examples, and the lines of See Also, which are joined."""
     table = re.compile(r"={4}|.* {4,}``|\.\. math::")
     for name, function in FUNCTIONS.items():
@@ -288,7 +286,7 @@ def test_help_fits_into_80_columns() -> None:
         assert not [line for line in wide if " : {" not in line], name
 
 
-def test_docstrings_say_what_functions_raise() -> None:
+def test_docstrings_say_what_functions_raise():
     """Of all functions with arguments; learners share the sections on errors and warnings."""
     assert not [
         name for name, f in FUNCTIONS.items() if inspect.signature(f).parameters and not section(f, "Raises")
@@ -298,7 +296,7 @@ def test_docstrings_say_what_functions_raise() -> None:
     assert not [name for name in learners if name not in others and not section(FUNCTIONS[name], "Warns")]
 
 
-def test_docstrings_refer_to_other_names() -> None:
+def test_docstrings_refer_to_other_names():
     """Each public name has a section See Also of other public names."""
     for name in bn.__all__:
         text = section(getattr(bn, name), "See Also")
@@ -328,12 +326,12 @@ SECOND |= {"prior": {"wheels": 1.0}}
 SECOND |= {"directions": {"wheels": "increasing"}, "a": "wheels", "b": "doors"}
 
 
-def needs(name: str, parameter: str) -> bool:
+def needs(name, parameter):
     return inspect.signature(FUNCTIONS[name]).parameters[parameter].default is inspect.Parameter.empty
 
 
 @pytest.mark.parametrize("model", ODD_MODELS)
-def test_docstrings_list_errors(model: str) -> None:
+def test_docstrings_list_errors(model):
     """The errors that functions raise for an odd model or second argument are listed under Raises."""
     missing = []
     for name in ASKED:
@@ -349,7 +347,7 @@ def test_docstrings_list_errors(model: str) -> None:
     assert not missing
 
 
-def test_the_table_of_verbs_names_every_function() -> None:
+def test_the_table_of_verbs_names_every_function():
     """Each name is a separate word in code; the pages of the functions are generated."""
     table = (ROOT / "vignettes" / "reference" / "index.md").read_text()
     words = {word for code in re.findall(r"`([^`\n]+)`", table) for word in re.findall(r"\w+", code)}
@@ -357,7 +355,7 @@ def test_the_table_of_verbs_names_every_function() -> None:
     assert not absent, f"add {absent} to vignettes/reference/index.md"
 
 
-def test_every_function_names_a_page_of_the_guide() -> None:
+def test_every_function_names_a_page_of_the_guide():
     pages = tomllib.loads((ROOT / "vignettes" / "reference" / "guide.toml").read_text())
     assert not [page for page in pages if not (ROOT / "vignettes" / f"{page}.py").exists()]
     named = [name for names in pages.values() for name in names.split()]
@@ -366,7 +364,7 @@ def test_every_function_names_a_page_of_the_guide() -> None:
     assert len(named) == len(set(named))
 
 
-def test_a_complete_job_comes_first() -> None:
+def test_a_complete_job_comes_first():
     """In the list of names, in the help of the package, in the reference, and in its search."""
     job = bn._COMPLETE_JOB
     assert bn.__all__[: len(job)] == job
@@ -378,13 +376,13 @@ def test_a_complete_job_comes_first() -> None:
     assert re.findall(r"\w+", "".join(re.findall(r'"([\w ]+)"', scorer))) == job
 
 
-def test_r_users_are_led_to_their_page() -> None:
+def test_r_users_are_led_to_their_page():
     assert "coming_from_r" in (inspect.getdoc(bn) or "")
     page = (ROOT / "vignettes" / "coming_from_r.py").read_text()
     assert all(f"`{name}" in page for name in bn._IN_R if name != "data")
 
 
-def test_oldest_versions_are_those_of_pyproject() -> None:
+def test_oldest_versions_are_those_of_pyproject():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     tested = (extras[name] for name in ("plot", "sklearn", "exchange", "dask", "frames", "vignettes"))
@@ -398,7 +396,7 @@ def test_oldest_versions_are_those_of_pyproject() -> None:
     assert {line.split("==")[0] for line in oldest - bounds} == tools
 
 
-def test_importing_loads_no_statistics() -> None:
+def test_importing_loads_no_statistics():
     """These parts of SciPy are slow to import, and few functions need them."""
     found = run(
         "-c",
@@ -409,14 +407,14 @@ def test_importing_loads_no_statistics() -> None:
     assert found.stdout.strip() == "set()"
 
 
-def run(*command: str, **options: object) -> subprocess.CompletedProcess[str]:
+def run(*command, **options):
     return subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, **options)
 
 
 @pytest.mark.parametrize(
     "command", [("ruff", "check", "."), ("ruff", "format", "--check", ".")], ids=" ".join
 )
-def test_style(command: tuple[str, ...]) -> None:
+def test_style(command):
     if importlib.util.find_spec(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed; the extra test has it")
     result = run("-m", *command, cwd=ROOT)
@@ -427,13 +425,13 @@ VIGNETTES = sorted(path for path in (ROOT / "vignettes").glob("*.py") if path.na
 
 
 @pytest.mark.parametrize("path", VIGNETTES, ids=lambda path: path.name)
-def test_vignettes_are_pages(path: Path) -> None:
+def test_vignettes_are_pages(path):
     """They begin with a title and an introduction before any code."""
     title, about = re.match(r"# %% \[markdown\]\n# # (.+)\n#\n((?:# .+\n)+)", path.read_text()).groups()
     assert len(title) < 60 < len(about)
 
 
-def test_data_is_what_the_scripts_make(tmp_path: Path) -> None:
+def test_data_is_what_the_scripts_make(tmp_path):
     script = tmp_path / "make_car.py"
     script.write_text((ROOT / "data" / "make_car.py").read_text())
     run(str(script))
@@ -445,7 +443,7 @@ def test_data_is_what_the_scripts_make(tmp_path: Path) -> None:
     assert bn.load_voting().isna().sum().sum() == 392
 
 
-def test_one_command_writes_the_address(tmp_path: Path) -> None:
+def test_one_command_writes_the_address(tmp_path):
     """Twice, so that the second address replaces the first."""
     names = ["README.md", "pyproject.toml", "CITATION.cff", "vignettes/about.md", ".ci/conda/meta.yaml"]
     for name in [*names, ".ci/set_address.py"]:
@@ -466,7 +464,7 @@ def test_one_command_writes_the_address(tmp_path: Path) -> None:
     }
 
 
-def test_the_conda_recipe_has_the_requirements_of_the_project() -> None:
+def test_the_conda_recipe_has_the_requirements_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     recipe = (ROOT / ".ci" / "conda" / "meta.yaml").read_text()
     assert f'version = "{project["version"]}"' in recipe

@@ -1,7 +1,5 @@
 """Naive Bayes of e1071: the examples of its help page, as R prints them (e1071 1.7, R 4)."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 
@@ -20,14 +18,14 @@ TITANIC = """
 """
 
 
-def titanic() -> pd.DataFrame:
+def titanic():
     cells = product(["No", "Yes"], ["Child", "Adult"], ["Male", "Female"], ["1st", "2nd", "3rd", "Crew"])
     frame = pd.DataFrame(cells, columns=["Survived", "Age", "Sex", "Class"])
     return frame[["Class", "Sex", "Age", "Survived"]].assign(Freq=[int(n) for n in TITANIC.split()])
 
 
 @pytest.mark.parametrize(("laplace", "printed"), [(0, [238, 13, 29, 155]), (3, [237, 12, 30, 156])])
-def test_votes(laplace: int, printed: list[int]) -> None:
+def test_votes(laplace, printed):
     """``table(predict(naiveBayes(Class ~ ., HouseVotes84, laplace), HouseVotes84), HouseVotes84$Class)``."""
     votes = bn.load_voting()
     model = bn.bnc("nb", "Class", votes, smooth=laplace)
@@ -35,7 +33,7 @@ def test_votes(laplace: int, printed: list[int]) -> None:
     assert table.to_numpy().T.ravel().tolist() == printed
 
 
-def test_laplace_smooths_features_alone() -> None:
+def test_laplace_smooths_features_alone():
     """The tables of features are equal; ``smooth`` smooths the class, too, and ``prior`` undoes it."""
     votes = bn.load_voting()
     model = bn.bnc("nb", "Class", votes, smooth=3)
@@ -47,7 +45,7 @@ def test_laplace_smooths_features_alone() -> None:
     assert nobody["democrat"].item() == pytest.approx(267 / 435)
 
 
-def test_a_table_of_frequencies() -> None:
+def test_a_table_of_frequencies():
     """``naiveBayes(Survived ~ ., data = Titanic)``."""
     table = titanic()
     data = bn.encode(table, weights="Freq", weights_are="frequencies")
@@ -65,7 +63,7 @@ def test_a_table_of_frequencies() -> None:
     assert "".join(label[0] for label in bn.predict(model, table)) == survivors
 
 
-def test_numbers_are_normal() -> None:
+def test_numbers_are_normal():
     """``naiveBayes(Species ~ ., data = iris)``; R divides the sum of squares by n - 1, here it is by n."""
     iris = pd.read_csv(IRIS)
     name = iris.columns[-1]

@@ -1,11 +1,7 @@
 """Weights of tables by held-out rows, also with several discretizations, and incomplete rows."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,21 +15,20 @@ from bnclassify.networks import backoff_prior
 from bnclassify.networks.prefix_tables import LeftOutRows, class_probabilities, feature_probabilities
 from bnclassify.networks.weighted import Weighted
 from bnclassify.scores import Rows, scores_at
-from bnclassify.tools.arrays import Array
 
 from .conftest import read_reference
 from .test_seams import TwoFeatures
 
-WEIGHTS: dict[str, Any] = {"backoff": True, "held_out": "weights", "held_out_args": {"parents": True}}
+WEIGHTS = {"backoff": True, "held_out": "weights", "held_out_args": {"parents": True}}
 
 
-def learn(frame: pd.DataFrame, **options: Any) -> Any:
+def learn(frame, **options):
     """Learn a model of several discretizations with weights by held-out rows."""
     options = {"discretize": "averaged", "dag_args": {"kdbk": 4}, **WEIGHTS, **options}
     return bn.bnc("kdb_mi", "class", frame, **options)
 
 
-def trips(n: int = 240, seed: int = 1, gaps: float = 0.0) -> pd.DataFrame:
+def trips(n=240, seed=1, gaps=0.0):
     """Make three numbers and two categories, of which some values are missing."""
     rng = np.random.default_rng(seed)
     label = rng.integers(3, size=n)
@@ -51,7 +46,7 @@ def trips(n: int = 240, seed: int = 1, gaps: float = 0.0) -> pd.DataFrame:
     return frame.assign(**{"class": np.array(["bus", "car", "walk"])[label]})
 
 
-def patients(n: int = 60, seed: int = 0) -> pd.DataFrame:
+def patients(n=60, seed=0):
     rng = np.random.default_rng(seed)
     sick = rng.random(n) < 0.4
     frame = pd.DataFrame(
@@ -66,7 +61,7 @@ def patients(n: int = 60, seed: int = 0) -> pd.DataFrame:
 
 
 @cache
-def fitted(kind: str) -> tuple[bn.BNC, pd.DataFrame]:
+def fitted(kind):
     frame = patients() if kind != "voting" else bn.load_voting().rename(columns={"Class": "sick"})
     learner = "tan_cl" if kind == "voting" else "kdb_mi"
     discretize = None if kind == "voting" else "averaged"
@@ -74,11 +69,11 @@ def fitted(kind: str) -> tuple[bn.BNC, pd.DataFrame]:
     return model, frame.drop(columns="sick")
 
 
-def log_loss(model: Any, frame: pd.DataFrame, class_var: str) -> float:
+def log_loss(model, frame, class_var):
     return -bn.cloglik(model, frame) / len(frame.dropna(subset=[class_var]))
 
 
-def grid_concentrations(counts: Array, bases: Array, sizes: Any, totals: Array, total_sizes: Any) -> Array:
+def grid_concentrations(counts, bases, sizes, totals, total_sizes):
     """Choose among 14 concentrations, and go to the top of the parabola through the best three."""
     grid = np.exp(np.linspace(np.log(0.5), np.log(5000), 14))
     found = []
@@ -98,7 +93,7 @@ def grid_concentrations(counts: Array, bases: Array, sizes: Any, totals: Array, 
     return np.array(found)
 
 
-def reference_data(name: str) -> pd.DataFrame:
+def reference_data(name):
     """The rows of the reference figures: all of iris; three numbers and two flags of wine."""
     sets = pytest.importorskip("sklearn.datasets")
     loaded = sets.load_iris() if name == "iris" else sets.load_wine()
@@ -110,7 +105,7 @@ def reference_data(name: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("name", ["iris", "wine"])
-def test_weights_are_those_of_plain_loops(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_are_those_of_plain_loops(name, monkeypatch):
     """The reference searches concentrations on a grid."""
     monkeypatch.setattr(backoff_prior, "best_concentrations", grid_concentrations)
     monkeypatch.setattr(BNC, "depth", 4)  # the tables of level 4 are those of level 3 if there are 4 features
@@ -123,7 +118,7 @@ def test_weights_are_those_of_plain_loops(name: str, monkeypatch: pytest.MonkeyP
     assert summary["power"] == pytest.approx(reference["power"], abs=1e-8)
 
 
-def test_the_penalty_of_the_weights_counts_in_the_choice_of_parents() -> None:
+def test_the_penalty_of_the_weights_counts_in_the_choice_of_parents():
     rng = np.random.default_rng(30)
     label = rng.integers(3, size=30)
     frame = pd.DataFrame({f"x{j}": (label + rng.integers(2, size=30)) % 3 for j in range(3)})
@@ -137,7 +132,7 @@ def test_the_penalty_of_the_weights_counts_in_the_choice_of_parents() -> None:
     assert bn.loo_summary(learn(frame, discretize=None))["parents"] == 2
 
 
-def test_contributions_sum_to_the_log_odds() -> None:
+def test_contributions_sum_to_the_log_odds():
     frame = trips(gaps=0.1)
     model = learn(frame)
     assert isinstance(model, Weighted)
@@ -150,7 +145,7 @@ def test_contributions_sum_to_the_log_odds() -> None:
     np.testing.assert_allclose(against_all.sum(axis=1), odds, atol=1e-9)
 
 
-def test_left_out_rows_of_a_fitted_model() -> None:
+def test_left_out_rows_of_a_fitted_model():
     """The contributions of excluded rows give the log-likelihood that was maximized."""
     frame = trips()
     model = learn(frame)
@@ -174,30 +169,28 @@ def test_left_out_rows_of_a_fitted_model() -> None:
 
 
 @pytest.mark.parametrize("backoff", [True, False])
-def test_tables_of_all_configurations_are_those_of_their_rows(backoff: bool) -> None:
+def test_tables_of_all_configurations_are_those_of_their_rows(backoff):
     car = bn.load_car().iloc[::7]
     for parents in ({"buying": ["safety", "doors"]}, {"class": ["safety", "maint"], "doors": ["class"]}):
         if "class" in parents:
-            x: Any = bn.from_modelstring("[safety][maint][class|safety:maint][doors|class:safety]", "class")
+            x = bn.from_modelstring("[safety][maint][class|safety:maint][doors|class:safety]", "class")
         else:
             x = bn.anb("class", parents, car)
         prior = {"backoff": True} if backoff else {"smooth": 1, "held_out": "weights"}
         columns = [name for name in car if name in x.variables]
-        fitted: Any = bn.lp(x, car[columns], **{"held_out": "weights", **prior})
+        fitted = bn.lp(x, car[columns], **{"held_out": "weights", **prior})
         for table in fitted.tables[0]:
             levels, *cards = table.cards
             *given, variable = np.indices((*cards, levels)).reshape(len(table.cards), -1)
             for grid, value in zip(
-                table.full_tables_by_depth(),
-                table.probabilities_at_rows([variable, *given]),
-                strict=True,
+                table.full_tables_by_depth(), table.probabilities_at_rows([variable, *given]), strict=True
             ):
                 full = np.broadcast_to(grid, (*cards, *grid.shape[-2:]))
                 np.testing.assert_allclose(full.reshape(value.shape), value, rtol=1e-14)
 
 
 @pytest.mark.parametrize("kind", ["weights", "voting"])
-def test_nothing_observed_gives_the_class_distribution(kind: str) -> None:
+def test_nothing_observed_gives_the_class_distribution(kind):
     model, frame = fitted(kind)
     nothing = pd.DataFrame(np.nan, index=[0], columns=frame.columns)
     classes = bn.load_voting()["Class"] if kind == "voting" else patients()["sick"]
@@ -206,11 +199,11 @@ def test_nothing_observed_gives_the_class_distribution(kind: str) -> None:
     np.testing.assert_allclose(found, shares, rtol=1e-12)
 
 
-def test_incomplete_rows_are_blended_with_a_tree() -> None:
+def test_incomplete_rows_are_blended_with_a_tree():
     car = bn.load_car()
     model = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, **WEIGHTS)
-    fading: Any = model.fading  # type: ignore[attr-defined]
-    table = model.network  # type: ignore[attr-defined]
+    fading = model.fading
+    table = model.network
     families = tuple([(v, *ps[:1], "class") if len(ps) > 1 else (v, *ps) for v, *ps in table.families])
     tree = bn.lp(bn.BNC("class", families), car, backoff=True)
     row = {"buying": "low", "persons": "4", "safety": "high"}
@@ -231,13 +224,13 @@ def test_incomplete_rows_are_blended_with_a_tree() -> None:
     np.testing.assert_allclose(bn.predict(model, row, prob=True).iloc[0], expected, atol=1e-9)
 
 
-def _codes(model: Any, row: dict[str, str]) -> Any:
+def _codes(model, row):
     levels = bn.values(model)
     return np.array([[levels[v].index(row[v]) if v in row else -1] for v in model.features])
 
 
 @pytest.mark.parametrize(("hidden", "most"), [(0.5, 1.1), (0.9, 1.1)])
-def test_incomplete_votes(hidden: float, most: float) -> None:
+def test_incomplete_votes(hidden, most):
     votes = bn.load_voting()
     train, test = votes.iloc[::2], votes.iloc[1::2]
     rng = np.random.default_rng(5)
@@ -248,7 +241,7 @@ def test_incomplete_votes(hidden: float, most: float) -> None:
     assert log_loss(model, test, "Class") < most * log_loss(tree, test, "Class")
 
 
-def test_power_of_an_ensemble_fades() -> None:
+def test_power_of_an_ensemble_fades():
     car = bn.load_car()
     model = bn.lp(bn.aode("class", car), car, smooth=1, held_out="power")
     plain = bn.lp(bn.aode("class", car), car, smooth=1)
@@ -262,7 +255,7 @@ def test_power_of_an_ensemble_fades() -> None:
     assert told == pytest.approx(np.log(p["acc"] / p["unacc"]))
 
 
-def test_one_class_or_few_rows() -> None:
+def test_one_class_or_few_rows():
     """Columns may be constant, or missing in most rows, and classes may have one row."""
     frame = trips(12, gaps=0.5).assign(same=1.5, huge=np.linspace(-1, 1, 12) * 1e300)
     for rows in (frame, frame.iloc[:3], frame.assign(**{"class": "bus"})):
@@ -271,7 +264,7 @@ def test_one_class_or_few_rows() -> None:
             np.testing.assert_allclose(posteriors.sum(axis=1), 1)
 
 
-def test_whole_weights_equal_repeated_rows() -> None:
+def test_whole_weights_equal_repeated_rows():
     frame = trips(80, gaps=0.05)
     n = np.random.default_rng(4).integers(0, 4, len(frame))
     repeated = frame.loc[frame.index.repeat(n)].reset_index(drop=True)
@@ -288,7 +281,7 @@ def test_whole_weights_equal_repeated_rows() -> None:
         assert bn.loo_summary(weighted)[item] == pytest.approx(bn.loo_summary(again)[item], rel=1e-8)
 
 
-def test_files_and_other_functions(tmp_path: Path) -> None:
+def test_files_and_other_functions(tmp_path):
     frame = trips(100)
     model = learn(frame)
     bn.save(model, tmp_path / "model.json")
@@ -304,7 +297,7 @@ def test_files_and_other_functions(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_cross_validation_and_scikit_learn() -> None:
+def test_cross_validation_and_scikit_learn():
     frame = trips()
     model = learn(frame)
     folds = bn.stratified_folds(frame["class"], 3, rng=0)
@@ -327,9 +320,7 @@ def test_cross_validation_and_scikit_learn() -> None:
     )
 
 
-def test_tables_that_are_written_later_give_the_same_to_the_last_bit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_tables_that_are_written_later_give_the_same_to_the_last_bit(monkeypatch):
     monkeypatch.setattr("bnclassify.networks.family_terms._CALL", 0)
     frame = trips(400)
     model = learn(frame)
@@ -339,13 +330,13 @@ def test_tables_that_are_written_later_give_the_same_to_the_last_bit(
     assert found[0].head(3).equals(first)
 
 
-def test_subsumption_needs_no_prior_in_bnc(car: pd.DataFrame) -> None:
+def test_subsumption_needs_no_prior_in_bnc(car):
     x = bn.bnc("tan_cl", "class", car, subsumption=30)
     expected = bn.lp(bn.tan_cl("class", car), car, smooth=1, subsumption=30)
     pd.testing.assert_frame_equal(bn.predict(x, car, prob=True), bn.predict(expected, car, prob=True))
 
 
-def test_updated_rows_of_cases_are_counted_as_before(car: pd.DataFrame) -> None:
+def test_updated_rows_of_cases_are_counted_as_before(car):
     weights = np.linspace(0.5, 2, len(car))
     data = bn.encode(car, weights=weights, weights_are="cases")
     x = bn.lp(bn.nb("class", data), data, smooth=1)
@@ -354,11 +345,11 @@ def test_updated_rows_of_cases_are_counted_as_before(car: pd.DataFrame) -> None:
     assert rows[1].startswith("3,456 (")
 
 
-def settings(model: Any) -> dict[str, Any]:
+def settings(model):
     return dict(model.recipe.parameters.settings)
 
 
-def test_priors_of_each_model_type_without_a_prior() -> None:
+def test_priors_of_each_model_type_without_a_prior():
     car = bn.load_car()
     for learner in ("nb", "tan_cl", "kdb_mi", "hc", "aode"):
         assert settings(bn.bnc(learner, "class", car)) == {"backoff": True}
@@ -369,10 +360,10 @@ def test_priors_of_each_model_type_without_a_prior() -> None:
     assert settings(parts) == {"backoff": True}
 
 
-def test_a_family_of_ones_own_is_fitted_as_itself() -> None:
+def test_a_family_of_ones_own_is_fitted_as_itself():
     car = bn.load_car()
 
-    def learner(class_var: str, dataset: Any) -> TwoFeatures:
+    def learner(class_var, dataset):
         return TwoFeatures(bn.nb(class_var, dataset))
 
     model = bn.bnc(learner, "class", car)

@@ -1,9 +1,6 @@
 """Records: values of one record do not depend on the others, and decimals are numbers."""
 
-from __future__ import annotations
-
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +12,7 @@ BIG = 2**53
 
 
 @pytest.mark.parametrize("options", [{}, {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"}])
-def test_missing_values_of_one_record_do_not_change_integers_of_another(options: dict[str, Any]) -> None:
+def test_missing_values_of_one_record_do_not_change_integers_of_another(options):
     for ids in ((BIG, BIG + 1), (1234567890123456789, 1234567890123456790)):
         data = pd.DataFrame({"id": list(ids) * 20, "y": ["u", "v"] * 20})
         x = bn.bnc(class_var="y", dataset=data, **options)
@@ -26,7 +23,7 @@ def test_missing_values_of_one_record_do_not_change_integers_of_another(options:
             np.testing.assert_array_equal(both[1], alone)
 
 
-def test_missing_numbers_of_a_record_are_read_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_numbers_of_a_record_are_read_without_pandas(monkeypatch):
     pima, made = bn.load_pima(), []
     x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
     init = pd.Series.__init__
@@ -36,7 +33,7 @@ def test_missing_numbers_of_a_record_are_read_without_pandas(monkeypatch: pytest
     assert len(made) < len(bn.features(x))
 
 
-def test_records_as_a_frame_keep_large_integers() -> None:
+def test_records_as_a_frame_keep_large_integers():
     from bnclassify.frames import frame_of
 
     frame = frame_of([{"id": BIG + 1, "a": "x"}, {"id": None, "a": None}], "newdata", or_row=True)
@@ -47,7 +44,7 @@ def test_records_as_a_frame_keep_large_integers() -> None:
 @pytest.mark.parametrize(
     "options", [{}, {"pairs": 0}, {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"}]
 )
-def test_decimals_are_numbers_everywhere(values: tuple[float, ...], options: dict[str, Any]) -> None:
+def test_decimals_are_numbers_everywhere(values, options):
     rng = np.random.default_rng(0)
     numbers = rng.choice(values, 120)
     y = np.where(rng.random(120) < 0.2 + 0.6 * (numbers == values[0]), "u", "v")
@@ -64,7 +61,7 @@ def test_decimals_are_numbers_everywhere(values: tuple[float, ...], options: dic
     assert bn.effects(x).to_csv() == bn.effects(same).to_csv()
 
 
-def test_decimals_as_categories_are_levels_of_numbers() -> None:
+def test_decimals_as_categories_are_levels_of_numbers():
     labels = pd.Categorical([Decimal("0.1"), Decimal("2")] * 20 + [None], ordered=True)
     frame = pd.DataFrame({"x": labels, "y": ["u", "v"] * 20 + ["u"]})
     x = bn.lp(bn.nb("y", frame), frame, smooth=1)

@@ -1,7 +1,5 @@
 """The figures of the R package, data set by data set."""
 
-from __future__ import annotations
-
 import pytest
 
 import bnclassify as bn
@@ -13,7 +11,7 @@ NAMES = ["car", "voting_complete", "voting"]
 STRUCTURES = ["nb", "tan_cl_loglik", "tan_cl_aic", "tan_cl_bic"]
 
 
-def structure(name: str, learner: str) -> bn.BNC:
+def structure(name, learner):
     frame, class_var = reference_frame(name), read_reference(name)["class"]
     if learner == "nb":
         return bn.nb(class_var, frame)
@@ -21,7 +19,7 @@ def structure(name: str, learner: str) -> bn.BNC:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_mutual_information(name: str) -> None:
+def test_mutual_information(name):
     frame, class_var = reference_frame(name), read_reference(name)["class"]
     for pair in read_reference(name)["cmi"]:
         close(bn.cmi(pair["x"], pair["y"], frame), pair["mi"])
@@ -30,7 +28,7 @@ def test_mutual_information(name: str) -> None:
 
 @pytest.mark.parametrize("learner", STRUCTURES)
 @pytest.mark.parametrize("name", NAMES)
-def test_structures(name: str, learner: str) -> None:
+def test_structures(name, learner):
     expected = read_reference(name)["structures"][learner]
     x = structure(name, learner)
     assert bn.families(x) == {v: tuple(f) for v, f in expected["families"].items()}
@@ -44,7 +42,7 @@ FITS = [(name, i) for name in NAMES for i in range(len(read_reference(name)["fit
 
 
 @pytest.mark.parametrize(("name", "i"), FITS)
-def test_fits(name: str, i: int) -> None:
+def test_fits(name, i):
     expected, frame = read_reference(name)["fits"][i], reference_frame(name)
     x = bn.lp(structure(name, expected["structure"]), frame, smooth=expected["smooth"])
     assert bn.nparams(x) == expected["nparams"]
@@ -62,7 +60,7 @@ def test_fits(name: str, i: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["car", "voting_complete"])
-def test_aode(name: str) -> None:
+def test_aode(name):
     expected, frame = read_reference(name)["aode"], reference_frame(name)
     class_var = read_reference(name)["class"]
     x = bn.lp(bn.aode(class_var, frame), frame, smooth=expected["smooth"])

@@ -1,11 +1,9 @@
 """What a message about data advises is done, on the data that cause it, and then the call works."""
 
-from __future__ import annotations
-
 import datetime
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -28,17 +26,17 @@ BY_COLOURS = bn.bnc("nb", "y", COLOURS, smooth=1)
 BY_NUMBERS = bn.bnc("nb", "y", NUMBERS, smooth=1, discretize="mdlp")
 
 
-def plain_nb(dataset: Any) -> Any:
+def plain_nb(dataset):
     """Learn with a prior, without any preparation."""
     return bn.bnc("nb", "y", dataset, smooth=1)
 
 
-def default(dataset: Any) -> Any:
+def default(dataset):
     """Learn by the default recipe."""
     return bn.bnc(class_var="y", dataset=dataset)
 
 
-def code_in(message: str) -> str:
+def code_in(message):
     """Return the code that a message contains, up to the end of its sentence, with balanced brackets."""
     start = re.search(r"\b(dataset|newdata)(\[|, merger|\.drop| = )|\b(column|groups|pd)\.", message)
     assert start is not None, message
@@ -57,10 +55,10 @@ def code_in(message: str) -> str:
     return text[:end]
 
 
-def run(message: str, dataset: Any, name: str = "dataset") -> Any:
+def run(message, dataset, name="dataset"):
     """Run the code of a message, and return the data that it changes or makes."""
     code = code_in(message)
-    scope: dict[str, Any] = {name: dataset.copy(), "pd": pd, "np": np, "merge_rare": bn.merge_rare}
+    scope = {name: dataset.copy(), "pd": pd, "np": np, "merge_rare": bn.merge_rare}
     if re.match(r"\w+(\[.*?\]|, merger)? = ", code):
         exec(code, scope)
         return scope[name]
@@ -70,7 +68,7 @@ def run(message: str, dataset: Any, name: str = "dataset") -> Any:
 DAYS = [datetime.date(2020, 1 + i % 12, 1) for i in range(N)]
 STAMPS = pd.date_range("2020", periods=N, freq="15D")
 TIMES = [datetime.time(i % 12) for i in range(N)]
-OTHER_TYPES: Mapping[str, tuple[Any, tuple[Any, ...]]] = {
+OTHER_TYPES = {
     "times of day": (TIMES, tuple(range(12))),
     "times of day, one missing": ([None, *TIMES[1:], datetime.time(0)][:N], tuple(range(12))),
     "spans": (pd.to_timedelta(np.arange(N) % 5, unit="h"), ()),
@@ -87,7 +85,7 @@ OTHER_TYPES: Mapping[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
-DATES: Mapping[str, tuple[Any, str]] = {
+DATES = {
     "dates of Python": (DAYS, "days month"),
     "dates, one missing": ([None, *DAYS[1:]], "days month"),
     "datetimes of Python": (
@@ -101,10 +99,7 @@ DATES: Mapping[str, tuple[Any, str]] = {
     ),
     "categories of dates": (pd.Categorical([None, *DAYS[1:]]), "days month"),
     "categories of datetimes": (pd.Categorical(STAMPS), "days month weekday"),
-    "categories of periods": (
-        pd.Categorical(pd.period_range("2020", periods=N, freq="M")),
-        "days month",
-    ),
+    "categories of periods": (pd.Categorical(pd.period_range("2020", periods=N, freq="M")), "days month"),
     "periods": (pd.period_range("2020", periods=N, freq="M"), "days month"),
     "periods of Python": (
         pd.Series([*pd.period_range("2020", periods=N, freq="M")], dtype=object),
@@ -115,16 +110,16 @@ DATES: Mapping[str, tuple[Any, str]] = {
 }
 
 
-def in_two_lines(message: str, dataset: pd.DataFrame) -> pd.DataFrame:
+def in_two_lines(message, dataset):
     """Run the two lines of a message that make features of dates."""
     first, second = message.splitlines()[1:3]
-    scope: dict[str, Any] = {"dataset": dataset.copy(), "pd": pd}
+    scope = {"dataset": dataset.copy(), "pd": pd}
     exec(f"{first}\n{second}", scope)
     return scope["dataset"]
 
 
 @pytest.mark.parametrize("case", DATES)
-def test_features_are_made_of_dates(case: str) -> None:
+def test_features_are_made_of_dates(case):
     values, parts = DATES[case]
     dataset = pd.DataFrame({"x": values, "y": LABELS})
     with pytest.raises(
@@ -151,7 +146,7 @@ def test_features_are_made_of_dates(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", OTHER_TYPES)
-def test_columns_of_other_types_become_categories(case: str) -> None:
+def test_columns_of_other_types_become_categories(case):
     values, levels = OTHER_TYPES[case]
     dataset = pd.DataFrame({"x": values, "y": LABELS})
     with pytest.raises(TypeError, match=r"column 'x' must be categorical: .*; got") as raised:
@@ -177,7 +172,7 @@ def test_columns_of_other_types_become_categories(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", [*list(OTHER_TYPES)[:4], "bytes", "category", "decimals", "fractions"])
-def test_columns_of_other_types_become_numbers(case: str) -> None:
+def test_columns_of_other_types_become_numbers(case):
     values = {
         "bytes": [b"5", b"7"] * 20,
         "category": pd.Categorical(["5.5", "7"] * 20),
@@ -194,7 +189,7 @@ def test_columns_of_other_types_become_numbers(case: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["date32[pyarrow]", "time64[us][pyarrow]", "timestamp[ns][pyarrow]"])
-def test_dates_and_times_of_arrow_become_categories(kind: str) -> None:
+def test_dates_and_times_of_arrow_become_categories(kind):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed; the extra test has it")
     values = {"d": DAYS, "t": TIMES}.get(kind[0], []) if not kind.startswith("timestamp") else list(STAMPS)
     dataset = pd.DataFrame({"x": pd.array(values, dtype=kind), "y": LABELS})
@@ -205,7 +200,7 @@ def test_dates_and_times_of_arrow_become_categories(kind: str) -> None:
     assert set(bn.values(plain_nb(made[[part, "y"]]))[part]) <= set(range(13))
 
 
-WRITTEN: Mapping[str, tuple[list[Any], list[float | None]]] = {
+WRITTEN = {
     "decimal commas": (["2,5", "7,5"], [2.5, 7.5]),
     "thousands": (["1,163", "-12,000.5"], [1163, -12000.5]),
     "thousands with points": (["1.163,5", "7"], [1163.5, 7]),
@@ -220,7 +215,7 @@ WRITTEN: Mapping[str, tuple[list[Any], list[float | None]]] = {
 
 
 @pytest.mark.parametrize("case", WRITTEN)
-def test_text_in_new_data_becomes_numbers(case: str) -> None:
+def test_text_in_new_data_becomes_numbers(case):
     values, numbers = WRITTEN[case]
     expected = [np.nan if number is None else number for number in numbers]
     newdata = pd.DataFrame({"x": pd.Series(values, dtype=object)})
@@ -235,7 +230,7 @@ def test_text_in_new_data_becomes_numbers(case: str) -> None:
     pd.testing.assert_frame_equal(run(str(raised.value), newdata), converted)
 
 
-def test_text_that_is_not_a_number_is_named_before_it_is_lost() -> None:
+def test_text_that_is_not_a_number_is_named_before_it_is_lost():
     newdata = pd.DataFrame({"x": ["2.5", "low", "high", "low", "medium"]})
     with pytest.raises(TypeError, match="which makes 'low', 'high', 'medium' missing") as raised:
         bn.predict(BY_NUMBERS, newdata)
@@ -249,11 +244,11 @@ Remedied = Callable[[str], Any]
 Case = tuple[Callable[[], Any], str, Remedied]
 
 
-def _chunks(*frames: pd.DataFrame) -> Callable[[], Any]:
+def _chunks(*frames):
     return lambda: iter(frames)
 
 
-def _floats(*numbers: float) -> pd.DataFrame:
+def _floats(*numbers):
     return COLOURS.assign(x=[numbers[i % len(numbers)] for i in range(N)])
 
 
@@ -269,7 +264,7 @@ CODES = pd.DataFrame({"x": ["1", "2", "3", "1"] * 10, "y": LABELS})
 FLOAT_CODES = CODES.assign(x=[f"{x}.0" for x in CODES["x"]])
 FLAGS = CODES.assign(x=[True, False, True, True] * 10)
 
-CASES: Mapping[str, Case] = {
+CASES = {
     "infinite numbers with a prior": (
         lambda: plain_nb(INFINITE),
         r"got infinite numbers\. Replace them with missing values, with \.replace\(\[np\.inf, -np\.inf\]",
@@ -492,13 +487,13 @@ CASES: Mapping[str, Case] = {
 }
 
 
-def _equal(model: Any, right: pd.DataFrame, new: pd.DataFrame, message: str) -> None:
+def _equal(model, right, new, message):
     column = eval(code_in(message), {"pd": pd, "column": new["x"]})
     assert bn.predict(model, new.assign(x=column)).tolist() == bn.predict(model, right).tolist()
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_remedies_of_errors(case: str) -> None:
+def test_remedies_of_errors(case):
     call, message, remedied = CASES[case]
     with pytest.raises((KeyError, TypeError, ValueError), match=message) as raised:
         call()
@@ -510,7 +505,7 @@ CLASSES = RNG.choice(["no", "yes"], 400)
 NUMBER = np.round(50 + 10 * RNG.normal(size=400) + 12 * (CLASSES == "yes"), 1)
 SHOPS = RNG.choice([f"s{i}" for i in range(300)], 400)
 ON = pd.date_range("2020", periods=400)
-WARNED: Mapping[str, tuple[Any, str]] = {
+WARNED = {
     "a marker": (
         np.where(np.arange(400) == 5, "?", NUMBER.astype(str)),
         r"numbers written as text, but for '\?",
@@ -527,10 +522,7 @@ WARNED: Mapping[str, tuple[Any, str]] = {
         "dates or times",
     ),
     "dates and a marker": (np.where(np.arange(400) == 5, "?", ON.astype(str)), "dates or times .*but for"),
-    "times": (
-        [f"{i % 24}:{i % 60:02d}" for i in range(400)],
-        "dates or times written as text, such as",
-    ),
+    "times": ([f"{i % 24}:{i % 60:02d}" for i in range(400)], "dates or times written as text, such as"),
     "spans": ([f"{i % 50}:{i % 60:02d}" for i in range(400)], "dates or times"),
     "spans with seconds": ([f"{i % 50}:{i % 60:02d}:30" for i in range(400)], "dates or times"),
     "times with seconds": ([f"{i % 12 + 1}:05:{i % 60:02d} PM" for i in range(400)], "dates or times"),
@@ -556,7 +548,7 @@ WARNED: Mapping[str, tuple[Any, str]] = {
 
 @pytest.mark.filterwarnings("ignore:the network has .* free parameters")
 @pytest.mark.parametrize("case", WARNED)
-def test_remedies_of_warnings(case: str) -> None:
+def test_remedies_of_warnings(case):
     values, told = WARNED[case]
     dataset = pd.DataFrame({"v": values, "other": SHOPS[:400] > "s2", "y": CLASSES})
     with pytest.warns(UserWarning, match=rf"'v': .*{told}") as caught:
@@ -593,7 +585,7 @@ def test_remedies_of_warnings(case: str) -> None:
         assert bn.accuracy(bn.predict(model, remedied), remedied["y"]) > 0.65
 
 
-def test_the_class_can_have_markers_spaces_and_too_many_labels() -> None:
+def test_the_class_can_have_markers_spaces_and_too_many_labels():
     for labels, told in (
         (np.where(np.arange(400) == 7, "?", CLASSES), r"the label '\?', which can stand for a missing value"),
         (np.where(np.arange(400) == 7, "yes\t", CLASSES), "labels that differ only in white space or case"),
@@ -611,12 +603,12 @@ def test_the_class_can_have_markers_spaces_and_too_many_labels() -> None:
         assert not len(bn.check_data(remedied, "y"))
 
 
-def test_merging_is_advised_for_categories_with_many_levels_only() -> None:
+def test_merging_is_advised_for_categories_with_many_levels_only():
     rng = np.random.default_rng(0)
     y = rng.choice(["a", "b", "c"], 300)
     dataset = pd.DataFrame({"shop": rng.choice([f"s{i}" for i in range(60)], 300), "y": y})
     dataset["price"] = rng.normal(size=300) + 2 * (y == "a")
-    options: dict[str, Any] = {"smooth": 1, "discretize": "mdlp", "dag_args": {"score": "loglik"}}
+    options = {"smooth": 1, "discretize": "mdlp", "dag_args": {"score": "loglik"}}
     with pytest.warns(
         UserWarning, match="Merge rare levels of 'shop' .60 levels., with dataset, merger"
     ) as told:
@@ -626,13 +618,13 @@ def test_merging_is_advised_for_categories_with_many_levels_only() -> None:
     assert bn.is_nb(bn.bnc("nb", "y", dataset, smooth=1, discretize="mdlp"))
 
 
-def test_messages_name_what_was_passed() -> None:
+def test_messages_name_what_was_passed():
     votes = bn.load_voting()[["crime", "Class"]]
     x = bn.bnc("nb", "Class", votes, smooth=1)
     women = bn.load_pima()[["age", "diabetes"]].head(50)
     y = bn.bnc("nb", "diabetes", women, smooth=1, discretize="mdlp")
-    halves: Any = {"y": pd.Series([0.5, 0.5])}
-    calls: list[tuple[Callable[[], Any], str]] = [
+    halves = {"y": pd.Series([0.5, 0.5])}
+    calls = [
         (lambda: bn.from_tables("y", halves), r"tables\['y'\] must be a DataFrame, as cpt .*type Series"),
         (lambda: bn.from_effects(bn.effects(x).head(0)), "table must have rows, .*got 0 rows"),
         (lambda: bn.scorecard(x, score=700), "score must be 600 without pdo; got 700. Pass pdo"),

@@ -1,13 +1,9 @@
 """Scorecards: tables of points by the formulas, what can be done with them, and nomograms."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from functools import cache
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,21 +15,21 @@ import bnclassify as bn
 from bnclassify.models import Scorecard
 
 from .strategies import frames, smooths
-from .test_sql import Run, check, in_duckdb, in_sqlite
+from .test_sql import check, in_duckdb, in_sqlite
 from .zoo import case
 
 
 @pytest.fixture(scope="module")
-def tree(pima: pd.DataFrame) -> bn.BNC:
+def tree(pima):
     return bn.bnc("tan_cl", "diabetes", pima, smooth=1, discretize="mdlp")
 
 
 @pytest.fixture(params=[in_sqlite, in_duckdb], ids=["sqlite", "duckdb"])
-def run(request: pytest.FixtureRequest) -> Run:
+def run(request):
     return request.param
 
 
-def contribution(x: Any, target: Any, name: str, value: Any, given: Any) -> float:
+def contribution(x, target, name, value, given):
     """The log odds of a value by queries: given its parent, or given the class alone."""
     other = next(label for label in bn.classes(x) if label != target)
     if value == "(missing)":
@@ -44,7 +40,7 @@ def contribution(x: Any, target: Any, name: str, value: Any, given: Any) -> floa
     return float(np.log(shares[0]) - np.log(shares[1]))
 
 
-def cells(x: Any, frame: pd.DataFrame, name: str) -> list[tuple[Any, ...]]:
+def cells(x, frame, name):
     """The name, the values of a feature, and those of its parent; missing ones if they occur."""
     scope = [v for v in bn.families(x)[name] if v != "class"]
     known = [[*bn.values(x)[v], *["(missing)"] * bool(frame[v].isna().any())] for v in scope]
@@ -53,7 +49,7 @@ def cells(x: Any, frame: pd.DataFrame, name: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.slow
 @given(frames(max_features=4), st.data())
-def test_points_are_rounded_contributions(frame: pd.DataFrame, data: st.DataObject) -> None:
+def test_points_are_rounded_contributions(frame, data):
     assume(len(frame["class"].cat.categories) == 2)
     structure = bn.nb("class", frame) if data.draw(st.booleans()) else bn.tan_cl("class", frame)
     x = bn.lp(structure, frame, smooth=data.draw(smooths))
@@ -91,7 +87,7 @@ def test_points_are_rounded_contributions(frame: pd.DataFrame, data: st.DataObje
     assert sums <= set(totals["total"])  # others only with unknown values of features that are never missing
 
 
-def test_points_that_double_the_odds(tree: bn.BNC, pima: pd.DataFrame) -> None:
+def test_points_that_double_the_odds(tree, pima):
     card = bn.scorecard(tree, pdo=20, score=600, odds=50)
     totals = card.probabilities
     odds = totals["probability"] / (1 - totals["probability"])
@@ -105,7 +101,7 @@ def test_points_that_double_the_odds(tree: bn.BNC, pima: pd.DataFrame) -> None:
     assert "Start with" in repr(card)
 
 
-def test_cv_repeats_the_recipe_and_the_rounding(pima: pd.DataFrame) -> None:
+def test_cv_repeats_the_recipe_and_the_rounding(pima):
     x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
     card = bn.scorecard(x, target="no", largest=3)
     folds = bn.stratified_folds(pima["diabetes"], 4, rng=0)
@@ -123,7 +119,7 @@ def test_cv_repeats_the_recipe_and_the_rounding(pima: pd.DataFrame) -> None:
             assert value == pytest.approx(-np.mean(np.log(own)))
 
 
-def test_printed_cards_have_the_cut_points_that_count(pima: pd.DataFrame) -> None:
+def test_printed_cards_have_the_cut_points_that_count(pima):
     """Scoring by the printed table gives the points of the model at each cut point."""
     pima = pima.assign(glucose=pima["glucose"] + 0.1234)[["glucose", "age", "bmi", "diabetes"]]
     card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=pima, pairs=0))
@@ -137,14 +133,14 @@ def test_printed_cards_have_the_cut_points_that_count(pima: pd.DataFrame) -> Non
 
 
 @cache
-def women_with_noise() -> tuple[pd.DataFrame, Any]:
+def women_with_noise():
     """Women with a column that is independent of the class, and their effects."""
     frame = bn.load_pima()
     frame["noise"] = frame.groupby("diabetes").cumcount() % 3
     return frame, bn.bnc(class_var="diabetes", dataset=frame, pairs=0)
 
 
-def test_cards_are_short(run: Run) -> None:
+def test_cards_are_short(run):
     frame, x = women_with_noise()
     card = bn.scorecard(x, largest=5)
     table = card.points
@@ -164,7 +160,7 @@ def test_cards_are_short(run: Run) -> None:
     check(run, nothing, pd.DataFrame({"x": ["a", "b", None], "y": "no"}))
 
 
-def test_explanations_are_in_points(tree: bn.BNC, pima: pd.DataFrame) -> None:
+def test_explanations_are_in_points(tree, pima):
     card = bn.scorecard(tree, pdo=20)
     rows = pima.sample(30, random_state=1)
     for target in ("yes", "no"):
@@ -180,7 +176,7 @@ def test_explanations_are_in_points(tree: bn.BNC, pima: pd.DataFrame) -> None:
     np.testing.assert_allclose(sums[0], sums[1])
 
 
-def test_reasons_of_cards_are_against_the_average(pima: pd.DataFrame) -> None:
+def test_reasons_of_cards_are_against_the_average(pima):
     """The points less their mean over the training data, so that reasons for a class speak for it."""
     data = pima[["glucose", "age", "diabetes"]].dropna()
     card = bn.scorecard(bn.bnc(class_var="diabetes", dataset=data, pairs=0), pdo=20)
@@ -202,7 +198,7 @@ def test_reasons_of_cards_are_against_the_average(pima: pd.DataFrame) -> None:
     assert towards.endswith("times as high as with an average value")
 
 
-def test_reasons_for_a_rejection_speak_against_the_applicant() -> None:
+def test_reasons_for_a_rejection_speak_against_the_applicant():
     """Of the values that a rejected applicant has, those that are worse than the average come first."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({name: rng.integers(0, 4, 800) for name in ("job", "home", "records")})
@@ -216,7 +212,7 @@ def test_reasons_for_a_rejection_speak_against_the_applicant() -> None:
     assert re.fullmatch(f"records = 3: {odds}", first)
 
 
-def test_points_of_rows_are_totals_of_the_table(tree: bn.BNC, pima: pd.DataFrame) -> None:
+def test_points_of_rows_are_totals_of_the_table(tree, pima):
     for card in (bn.scorecard(tree), bn.scorecard(tree, pdo=20)):
         rows = pima.sample(30, random_state=1)
         totals = bn.predict(card, rows, points=True)
@@ -229,7 +225,7 @@ def test_points_of_rows_are_totals_of_the_table(tree: bn.BNC, pima: pd.DataFrame
         bn.predict(card, pima, points=True, prob=True, interval=0.9)
 
 
-def test_tables_of_a_card_suffice(pima: pd.DataFrame) -> None:
+def test_tables_of_a_card_suffice(pima):
     """Totals and probabilities by hand, from the two tables alone, with a start and without one."""
     pima = pima[["glucose", "age", "pregnancies", "diabetes"]]
     for settings in ({}, {"pdo": 20}):
@@ -250,7 +246,7 @@ def test_tables_of_a_card_suffice(pima: pd.DataFrame) -> None:
             assert chances[total] == pytest.approx(p, abs=1e-9)
 
 
-def test_values_that_were_never_missing_have_no_row(pima: pd.DataFrame) -> None:
+def test_values_that_were_never_missing_have_no_row(pima):
     card = bn.scorecard(bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp"))
     gaps = card.points["variable"][card.points["value"] == "(missing)"].tolist()
     assert gaps == [name for name in bn.features(card) if pima[name].isna().any()]
@@ -259,7 +255,7 @@ def test_values_that_were_never_missing_have_no_row(pima: pd.DataFrame) -> None:
     assert bn.predict(card, {"glucose": 150}).shape == (1,)  # the age is unknown
 
 
-def test_saved_cards_are_equal(tree: bn.BNC, pima: pd.DataFrame, tmp_path: Path) -> None:
+def test_saved_cards_are_equal(tree, pima, tmp_path):
     card = bn.scorecard(tree, pdo=30, score=500)
     bn.save(card, tmp_path / "card.json")
     again = bn.load(tmp_path / "card.json")
@@ -270,7 +266,7 @@ def test_saved_cards_are_equal(tree: bn.BNC, pima: pd.DataFrame, tmp_path: Path)
     assert bn.cv(again, pima, k=3, rng=0) == bn.cv(card, pima, k=3, rng=0)
 
 
-def test_other_functions_accept_cards(tree: bn.BNC, pima: pd.DataFrame) -> None:
+def test_other_functions_accept_cards(tree, pima):
     card = bn.scorecard(tree)
     assert bn.features(card) == bn.features(tree)
     assert bn.families(card) == bn.families(tree)
@@ -288,7 +284,7 @@ def test_other_functions_accept_cards(tree: bn.BNC, pima: pd.DataFrame) -> None:
         bn.sample(card, 3)
 
 
-def test_a_query_that_a_person_can_read(car: pd.DataFrame) -> None:
+def test_a_query_that_a_person_can_read(car):
     frame = car.assign(**{"class": np.where(car["class"] == "unacc", "no", "yes")})
     x = bn.lp(bn.nb("class", frame, features=["safety", "persons"]), frame, smooth=1)
     statement = bn.to_sql(bn.scorecard(x, target="yes"), table="cars", key="id")
@@ -328,7 +324,7 @@ FROM step1
     )
 
 
-def in_typed_table(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:
+def in_typed_table(statement, frame, table):
     """Run a statement in DuckDB on a table with the types of the frame."""
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     with duckdb.connect() as database:
@@ -337,7 +333,7 @@ def in_typed_table(statement: str, frame: pd.DataFrame, table: str) -> list[tupl
         return list(database.execute(statement).fetchall())
 
 
-def test_typed_columns_need_no_checks(pima: pd.DataFrame) -> None:
+def test_typed_columns_need_no_checks(pima):
     """Totals, labels and posteriors of numbers, levels, flags and missing values."""
     frame = pima.assign(total=pima["age"], k0=pima["bmi"] > 30, group=np.where(pima["skin"] > 20, "a", "b"))
     models = {
@@ -361,10 +357,10 @@ def test_typed_columns_need_no_checks(pima: pd.DataFrame) -> None:
     assert 'CASE WHEN "glucose" <= ' in statement
     assert len(statement) < 4000
     with pytest.raises(ValueError, match="numbers must be one of 'text', 'typed'; got 'float'"):
-        bn.to_sql(short, table="t", numbers="float")  # type: ignore[arg-type]
+        bn.to_sql(short, table="t", numbers="float")
 
 
-def test_cut_points_beyond_the_largest_numbers_are_clipped(run: Run) -> None:
+def test_cut_points_beyond_the_largest_numbers_are_clipped(run):
     least = -np.finfo(float).max
     frame = pd.DataFrame({"x": [least, 0.0, 1.0, 2.0] * 20, "y": list("aabb") * 20})
     frame.loc[frame["x"] == least, "y"] = "b"
@@ -385,7 +381,7 @@ def test_cut_points_beyond_the_largest_numbers_are_clipped(run: Run) -> None:
         ("value_1", "cleaned"),
     ],
 )
-def test_names_of_the_statement_are_those_of_no_column(name: str, table: str, run: Run) -> None:
+def test_names_of_the_statement_are_those_of_no_column(name, table, run):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({name: list("xxyyx") * 8, "n": rng.normal(size=40), "y": list("uvvvu") * 8})
     frame["n"] += frame["y"] == "u"
@@ -396,7 +392,7 @@ def test_names_of_the_statement_are_those_of_no_column(name: str, table: str, ru
     np.testing.assert_allclose(sorted(row[2:] for row in found), sorted(expected.tolist()), atol=1e-9)
 
 
-def test_exponentials_are_within_range(run: Run) -> None:
+def test_exponentials_are_within_range(run):
     card, frame = case("card of extreme odds")
     check(run, card, frame)
     bounds = re.findall(r"WHEN total < (-?\d+) THEN \S+ WHEN total > (-?\d+)", bn.to_sql(card, table="t"))
@@ -408,7 +404,7 @@ def test_exponentials_are_within_range(run: Run) -> None:
     assert abs(card.intercept) > 700
 
 
-MODELS: dict[str, Any] = {
+MODELS = {
     "x must have two classes; got 'unacc', 'acc'": lambda two, car: bn.lp(bn.nb("class", car), car, smooth=1),
     "the model has no parameters": lambda two, car: bn.nb("class", two),
     "got an AODE": lambda two, car: bn.lp(bn.aode("class", two), two, smooth=1),
@@ -418,14 +414,14 @@ MODELS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("message", MODELS)
-def test_models_without_a_card(car: pd.DataFrame, message: str) -> None:
+def test_models_without_a_card(car, message):
     two = car.assign(**{"class": np.where(car["class"] == "unacc", "no", "yes")})
     two = two[(two["safety"] != "low") | (two["class"] == "no")]
     with pytest.raises(ValueError, match=message):
         bn.scorecard(MODELS[message](two, car))
 
 
-def test_nomograms(tree: bn.BNC, pima: pd.DataFrame) -> None:
+def test_nomograms(tree, pima):
     pytest.importorskip("matplotlib")
     card = bn.scorecard(tree)
     ax = bn.plot_nomogram(card)
@@ -451,7 +447,7 @@ def test_nomograms(tree: bn.BNC, pima: pd.DataFrame) -> None:
         bn.plot_nomogram(card, row=pima.head(2))
 
 
-def test_notebooks_show_the_points(tree: bn.BNC) -> None:
+def test_notebooks_show_the_points(tree):
     card = bn.scorecard(tree, pdo=20)
     text = card._repr_html_()
     assert f"Start with {card.start:,} points. Points of diabetes = yes" in text
@@ -459,7 +455,7 @@ def test_notebooks_show_the_points(tree: bn.BNC) -> None:
     assert {"points", "probabilities"} <= set(dir(card))
 
 
-def test_a_level_of_missing_values_has_points() -> None:
+def test_a_level_of_missing_values_has_points():
     a = [None, "u", "v"] * 30
     frame = pd.DataFrame({"a": a, "y": [str((v is None) ^ (i % 5 == 0)) for i, v in enumerate(a)]})
     card = bn.scorecard(bn.bnc("nb", "y", frame, smooth=1, missing_level=True))
@@ -468,7 +464,7 @@ def test_a_level_of_missing_values_has_points() -> None:
     assert 10 in card.probabilities["total"].to_numpy()
 
 
-def test_effects_of_a_card_of_a_tree_have_the_mean_0_by_shares(tree: bn.BNC) -> None:
+def test_effects_of_a_card_of_a_tree_have_the_mean_0_by_shares(tree):
     card = bn.scorecard(tree)
     assert any(j is not None for j in card.parent_of_each_feature)
     for share, table, j in zip(card.shares, card.tables, card.parent_of_each_feature, strict=True):
@@ -476,7 +472,7 @@ def test_effects_of_a_card_of_a_tree_have_the_mean_0_by_shares(tree: bn.BNC) -> 
         np.testing.assert_allclose(means if j is None else card.shares[j] @ means, 0, atol=1e-12)
 
 
-def test_points_lost_are_below_the_best_known_value() -> None:
+def test_points_lost_are_below_the_best_known_value():
     table = pd.DataFrame(
         {"feature": ["y", "a", "a", "a"], "value": ["no", "u", "v", "(missing)"], "yes": [0.0, 1, 2, 4]}
     )
@@ -486,7 +482,7 @@ def test_points_lost_are_below_the_best_known_value() -> None:
     assert lost.xs("a", level="variable").tolist() == [1, 0, 0]
 
 
-def test_a_card_has_a_row_of_missing_values_only_for_features_that_were_missing() -> None:
+def test_a_card_has_a_row_of_missing_values_only_for_features_that_were_missing():
     rng, n = np.random.default_rng(0), 400
     data = pd.DataFrame({"known": rng.choice([1.5, 2.5, 3.5], n), "gaps": rng.choice(list("pq"), n)})
     score = data["known"] + (data["gaps"] == "p") + rng.normal(size=n)
@@ -512,7 +508,7 @@ def test_a_card_has_a_row_of_missing_values_only_for_features_that_were_missing(
     np.testing.assert_allclose(by_database["prob_yes"], found["yes"], atol=1e-12)
 
 
-def test_points_and_probabilities_in_one_frame() -> None:
+def test_points_and_probabilities_in_one_frame():
     voting = bn.load_voting()[["crime", "immigration", "Class"]]
     card = bn.scorecard(bn.bnc("nb", "Class", voting, smooth=1))
     rows, prior = voting.iloc[[0, 1, 1]], {"democrat": 0.5, "republican": 0.5}

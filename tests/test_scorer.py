@@ -1,24 +1,21 @@
 """Formulas of scores evaluated in plain Python, as other languages do, beside `predict`."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.export.scorer import ColumnCoding, Scorer, scorer_of_model
+from bnclassify.export.scorer import scorer_of_model
 from bnclassify.scores import Blend, Choice, Completed, Mixture, Raised, Sum, Table
 
 from .zoo import CASES, case
 
 
-def code_of(column: ColumnCoding, value: Any) -> int:
+def code_of(column, value):
     """Return the code of a raw value."""
     if pd.isna(value):
         return column.missing
@@ -27,7 +24,7 @@ def code_of(column: ColumnCoding, value: Any) -> int:
     return column.known.index(value) if value in column.known else column.other
 
 
-def log_total(logs: list[float]) -> float:
+def log_total(logs):
     top = max(logs)
     return top if math.isinf(top) else top + math.log(sum(math.exp(log - top) for log in logs))
 
@@ -35,7 +32,7 @@ def log_total(logs: list[float]) -> float:
 class Row:
     """A row of codes and numbers, at which formulas are evaluated."""
 
-    def __init__(self, scorer: Scorer, values: list[Any]) -> None:
+    def __init__(self, scorer, values):
         self.n_classes = len(scorer.labels)
         self.codes = [code_of(*pair) for pair in zip(scorer.columns, values, strict=True)]
         self.numbers = [
@@ -44,7 +41,7 @@ class Row:
         ]
         self.share = sum(code < 0 for code in self.codes) / max(1, len(self.codes))
 
-    def scores(self, formula: Any) -> list[float]:
+    def scores(self, formula):
         shift = getattr(formula, "shift", None)
         if shift is not None:  # of given class proportions
             scores = self.scores(replace(formula, shift=None))
@@ -75,7 +72,7 @@ class Row:
         blended = zip(scores, formula.log_prior.tolist(), trees, strict=True)
         return [(1 - h) * score + h * (prior + power * tree) for score, prior, tree in blended]
 
-    def sum(self, formula: Sum) -> list[float]:
+    def sum(self, formula):
         """Add up terms whose tables have an entry for missing values."""
         total = [0.0] * self.n_classes
         for term in formula.terms:
@@ -83,7 +80,7 @@ class Row:
             total = [a + b for a, b in zip(total, values, strict=True)]
         return total
 
-    def completed(self, formula: Completed) -> list[float]:
+    def completed(self, formula):
         """Complete a sum by the moments of effects, as jointly normal numbers."""
         told, q = formula.unknown, self.n_classes - 1
         lacks = [code < 0 for code in self.codes]
@@ -111,7 +108,7 @@ class Row:
         means = np.array([told.means[i, c] for i in unknown for c in range(q)]) + np.array(away) @ weights
         total = [sum(e[c] for i, e in effects.items() if i not in unknown) for c in range(q)]
 
-        def shrunk(odds: list[float], covariances: np.ndarray) -> tuple[list[float], float]:
+        def shrunk(odds, covariances):
             n = len(covariances) // q
             v = sum(covariances[a * q + c, b * q + c] for a in range(n) for b in range(n) for c in range(q))
             v = 2 / q * (v - covariances.sum() / (q + 1))
@@ -124,7 +121,7 @@ class Row:
         steps = [(logs[c + 1] - logs[0] - first[c]) * v / whole for c in range(q)]
         return [0.0, *[x + step for x, step in zip(found, steps, strict=True)]]
 
-    def places(self, term: Any, codes: dict[int, int] | None = None) -> list[int]:
+    def places(self, term, codes=None):
         given = [self.codes[v] if codes is None or v not in codes else codes[v] for v in term.scope]
         codings = getattr(term, "codings", ()) or [None] * len(given)
         return [
@@ -132,12 +129,12 @@ class Row:
             for v, code, coding in zip(term.scope, given, codings, strict=True)
         ]
 
-    def look_up(self, table: np.ndarray, places: list[int]) -> list[float]:
+    def look_up(self, table, places):
         """Return one number per class; the place -1 is the last."""
         values = table[tuple(places)].tolist()
         return values if len(values) == self.n_classes else values * self.n_classes
 
-    def marginal(self, formula: Sum) -> list[float]:
+    def marginal(self, formula):
         """Eliminate missing features one by one; a factor maps their codes to one number per class."""
         factors = [self.factor(term) for term in formula.terms]
         missing = [v for v, code in enumerate(self.codes) if code < 0]
@@ -151,7 +148,7 @@ class Row:
                 factors.append(eliminate(v, touching, self.n_classes))
         return [sum(logs) for logs in zip(*[table[()] for _, table in factors], strict=True)]
 
-    def factor(self, term: Any) -> tuple[list[int], dict[tuple[int, ...], list[float]]]:
+    def factor(self, term):
         """Return the missing features in the scope of a term, and its values at the codes of these."""
         table = term.logs if isinstance(term, Table) else term.mean
         cards = dict(zip(term.scope, table.shape, strict=False))
@@ -173,7 +170,7 @@ class Row:
         return free, values
 
 
-def eliminate(v: int, factors: list[Any], n_classes: int) -> Any:
+def eliminate(v, factors, n_classes):
     """Sum the product of factors over the values of a feature."""
     scope = sorted({u for s, _ in factors for u in s} - {v})
     cards = {u: 1 + max(codes[i] for codes in t) for s, t in factors for i, u in enumerate(s)}
@@ -188,7 +185,7 @@ def eliminate(v: int, factors: list[Any], n_classes: int) -> Any:
     return scope, result
 
 
-def posteriors(scorer: Scorer, frame: pd.DataFrame) -> np.ndarray:
+def posteriors(scorer, frame):
     rows = []
     for values in zip(*[frame[column.name].tolist() for column in scorer.columns], strict=True):
         scores = Row(scorer, list(values)).scores(scorer.formula)
@@ -199,7 +196,7 @@ def posteriors(scorer: Scorer, frame: pd.DataFrame) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_formula_predicts_as_the_model(name: str) -> None:
+def test_formula_predicts_as_the_model(name):
     model, frame = case(name)
     expected = bn.predict(model, frame, prob=True, unseen="missing").to_numpy()
     np.testing.assert_allclose(posteriors(scorer_of_model(model), frame), expected, rtol=0, atol=1e-9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import warnings
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,30 +16,21 @@ import pytest
 
 import bnclassify as bn
 from bnclassify import scores as formulas
-from bnclassify.classifiers import Dirichlet, Prior
+from bnclassify.classifiers import Dirichlet
 from bnclassify.counts import count_families, pair_statistics
-from bnclassify.dataset import Dataset
 from bnclassify.export.scorer import scorer_of_model
 from bnclassify.frames import mark_as_averaging
 from bnclassify.metrics import METRICS, Metric
 from bnclassify.model import BuiltOn, Derived, Model, Recipe
 from bnclassify.parameters import Method, fit
-from bnclassify.scores import Computed, Formula, Sum, pad_for_missing, scores_at
+from bnclassify.scores import Computed, Sum, pad_for_missing, scores_at
 from bnclassify.structure import ArcRules, Step, network, parents_in_max_forest, prepare_training_data
-from bnclassify.tools.arrays import Array, Codes, log_normalize, normalize
+from bnclassify.tools.arrays import Array, log_normalize, normalize
 from bnclassify.tools.immutable import RECORDS, record
 
 
 @mark_as_averaging
-def forest(
-    class_var: Hashable,
-    dataset: pd.DataFrame | Dataset,
-    *,
-    least: float = 0.01,
-    features: Iterable[Hashable] | None = None,
-    required: Iterable[tuple[Hashable, Hashable]] = (),
-    forbidden: Iterable[tuple[Hashable, Hashable]] = (),
-) -> bn.BNC:
+def forest(class_var, dataset, *, least=0.01, features=None, required=(), forbidden=()):
     """A learner from counts: the maximum spanning forest of pairs with enough information."""
     data = prepare_training_data(dataset, (class_var,), features)
     rules = ArcRules.check(required, forbidden, data.columns, directed=False, apart=class_var)
@@ -51,12 +42,12 @@ def forest(
     return network(class_var, parents, data.schema, Step("forest", forest, settings))
 
 
-def test_a_learner_of_structure(car: pd.DataFrame) -> None:
+def test_a_learner_of_structure(car):
     x = bn.bnc(forest, "class", car, smooth=1, dag_args={"least": 0.05})
     assert "forest" in repr(x)
     assert bn.families(forest("class", car, least=0)) == bn.families(bn.tan_cl("class", car))
     assert bn.is_nb(forest("class", car, least=9))
-    arcs: dict[str, Any] = {"required": [("doors", "maint")], "forbidden": [("maint", "buying")]}
+    arcs = {"required": [("doors", "maint")], "forbidden": [("maint", "buying")]}
     tree = bn.tan_cl("class", car, **arcs)
     assert bn.families(forest("class", car, least=0, **arcs)) == bn.families(tree)
     chosen = forest("class", car, features=iter(["safety", "doors"]), least=0)
@@ -75,7 +66,7 @@ def test_a_learner_of_structure(car: pd.DataFrame) -> None:
     assert bn.cv(direct, car, folds=folds) == bn.cv(x, car, folds=folds)
 
 
-def test_files_of_a_learner(car: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_a_learner(car, tmp_path, monkeypatch):
     """A learner that is decorated is run again by a loaded model, also if it accepts raw data."""
     monkeypatch.setitem(RECORDS, "forest", forest)
     rows = car.assign(doors=np.arange(len(car)) / 7)
@@ -87,7 +78,7 @@ def test_files_of_a_learner(car: pd.DataFrame, tmp_path: Path, monkeypatch: pyte
             assert bn.cv(again, frame, k=3, rng=0, dag=dag) == bn.cv(x, frame, k=3, rng=0, dag=dag)
 
 
-def test_an_ensemble(car: pd.DataFrame) -> None:
+def test_an_ensemble(car):
     trees = bn.Ensemble([bn.tan_cl("class", car, root=f) for f in car.columns[:-1]])
     x = bn.lp(trees, car, smooth=1)
     mean = np.mean([_joint(member, car) for member in bn.members(x)], axis=0)
@@ -100,7 +91,7 @@ def test_an_ensemble(car: pd.DataFrame) -> None:
     assert bn.loglik(x, car) < 0
 
 
-def test_members_learned_in_different_ways(car: pd.DataFrame) -> None:
+def test_members_learned_in_different_ways(car):
     models = bn.bnc("nb", "class", car, smooth=1, wanbia=True), bn.bnc("aode", "class", car, smooth=2)
     x = bn.Ensemble(models, weights=(1, 3))
     assert "each member" in repr(x)
@@ -118,7 +109,7 @@ def test_members_learned_in_different_ways(car: pd.DataFrame) -> None:
         assert bn.cv(x, car, folds=folds, mean=False, dag=dag).iloc[0, 0] == expected
 
 
-def _joint(x: bn.BNC, frame: pd.DataFrame) -> np.ndarray:
+def _joint(x, frame):
     """P(row, class) of an augmented naive Bayes, by its tables."""
     joint = np.ones((len(frame), len(bn.classes(x))))
     for family in x.families:
@@ -140,20 +131,20 @@ class TwoFeatures(BuiltOn):
     no_joint = "it models the class given two features only"
 
     @property
-    def fitted(self) -> bool:
+    def fitted(self):
         return self.counts is not None
 
-    def estimate(self, data: Dataset, prior: Dirichlet) -> TwoFeatures:
+    def estimate(self, data, prior):
         [counts] = count_families(data, [(len(self.features), 0, 1)])
         return replace(self, basis=replace(self.basis, levels=data.levels), counts=prior(counts))
 
     @property
-    def formula(self) -> Formula:
+    def formula(self):
         logs = np.moveaxis(np.log(self.counts), 0, -1)
         return Sum((formulas.Table(-1, (0, 1), pad_for_missing(logs)),), marginalizes=False)
 
 
-def two_features(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> TwoFeatures:
+def two_features(class_var, dataset):
     """Its learner: the recipe of the network without parents names this function."""
     data = prepare_training_data(dataset, (class_var,))
     none = dict.fromkeys(data.features, ())
@@ -161,7 +152,7 @@ def two_features(class_var: Hashable, dataset: pd.DataFrame | Dataset) -> TwoFea
     return TwoFeatures(basis, recipe=basis.recipe)
 
 
-def test_a_family(car: pd.DataFrame) -> None:
+def test_a_family(car):
     x = fit(TwoFeatures(bn.nb("class", car)), car, Dirichlet(1))
     counts = pd.crosstab([car["buying"], car["maint"]], car["class"])
     row = counts.loc[("low", "low")] + 1
@@ -182,18 +173,18 @@ def test_a_family(car: pd.DataFrame) -> None:
     assert bn.cv(y, car, folds=folds, dag=False) == pytest.approx(np.mean(by_hand))
 
 
-def posterior_of(x: Model, frame: pd.DataFrame) -> list[float]:
+def posterior_of(x, frame):
     posteriors = bn.predict(x, frame, prob=True)
     return [posteriors.loc[row, label] for row, label in frame["class"].items()]
 
 
-def half_uniform(counts: Array, axis: int = 0) -> Array:
+def half_uniform(counts, axis=0):
     """A prior: halfway between what the counts say and the uniform distribution."""
     return (normalize(counts, axis) + 1 / counts.shape[axis]) / 2
 
 
 @pytest.mark.parametrize("learner", ["nb", "tan_cl", "aode"])
-def test_a_prior(car: pd.DataFrame, learner: str) -> None:
+def test_a_prior(car, learner):
     structure = getattr(bn, learner)("class", car)
     x = fit(structure, car, half_uniform)
     plain = bn.lp(structure, car, smooth=0)
@@ -213,7 +204,7 @@ class Reweighed(Derived):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def formula(self) -> Formula:
+    def formula(self):
         return Computed(
             lambda rows: scores_at(self.base.score, rows) + np.log(self.factors), self.type_in_words
         )
@@ -230,12 +221,12 @@ class Refitted(Reweighed):
 class Reweigh(Method):
     """A method of lp that derives a model from the fitted one."""
 
-    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Any:
+    def __call__(self, x, data, prior, rng):
         fitted = super().__call__(x, data, prior, rng)
         return Refitted(fitted, (1.0, 2.0, 3.0, 4.0), fitted.recipe)
 
 
-def test_a_family_derived_from_a_fitted_model(car: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_family_derived_from_a_fitted_model(car, tmp_path):
     x = bn.bnc("nb", "class", car, smooth=1)
     free = Reweighed(x, (1.0, 2.0, 3.0, 4.0))
     assert 0.5 < bn.accuracy(bn.predict(free, car), car["class"]) < 0.9
@@ -261,7 +252,7 @@ def test_a_family_derived_from_a_fitted_model(car: pd.DataFrame, tmp_path: Path)
         assert bn.cv(z, car, folds=folds, dag=dag) == pytest.approx(np.mean(by_hand))
 
 
-def test_a_family_without_its_main_method(car: pd.DataFrame) -> None:
+def test_a_family_without_its_main_method(car):
     class Nothing(Reweighed):
         formula = Model.formula
 
@@ -282,12 +273,12 @@ class Sharpened(Reweighed):
 class Sharpen(Method):
     """Its method of lp, which is decorated, too."""
 
-    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Any:
+    def __call__(self, x, data, prior, rng):
         fitted = super().__call__(x, data, prior, rng)
         return Sharpened(fitted, (1.0, 2.0, 3.0, 4.0), fitted.recipe)
 
 
-def test_files_of_a_family(car: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_a_family(car, tmp_path, monkeypatch):
     x = fit(bn.nb("class", car), car, Dirichlet(1), Sharpen())
     bn.save(x, tmp_path / "x.json")
     assert bn.cv(bn.load(tmp_path / "x.json"), car, k=3, rng=0) == bn.cv(x, car, k=3, rng=0)
@@ -302,13 +293,13 @@ class Tempered(Method):
 
     power: float
 
-    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Any:
+    def __call__(self, x, data, prior, rng):
         fitted = super().__call__(x, data, prior, rng)
         tables = tuple(normalize(table**self.power) for table in fitted.cpts)
         return replace(fitted, cpts=tables, learned={"power": self.power})
 
 
-def test_a_method(car: pd.DataFrame) -> None:
+def test_a_method(car):
     x = fit(bn.nb("class", car), car, Dirichlet(1), Tempered(0.5))
     table = bn.params(bn.lp(bn.nb("class", car), car, smooth=1))["safety"]
     np.testing.assert_allclose(bn.params(x)["safety"], normalize(np.sqrt(table)))
@@ -316,7 +307,7 @@ def test_a_method(car: pd.DataFrame) -> None:
     assert 0.6 < bn.cv(x, car, k=3, rng=0) < 1
 
 
-def to_python(x: Model) -> str:
+def to_python(x):
     """An export: a function of a complete row, as text, that adds up the tables of a network."""
     scorer = scorer_of_model(x)
     terms = scorer.formula.terms if isinstance(scorer.formula, Sum) else ()
@@ -334,32 +325,32 @@ def to_python(x: Model) -> str:
     return "\n".join([*lines, "    return total"])
 
 
-def test_an_export(car: pd.DataFrame) -> None:
+def test_an_export(car):
     x = bn.lp(bn.hc("class", car), car, smooth=1)
-    program: dict[str, Any] = {}
+    program = {}
     exec(to_python(x), program)
     rows = car.iloc[::50]
     scores = np.array([program["scores"](row) for row in rows.to_dict("records")])
     np.testing.assert_allclose(log_normalize(scores), np.log(bn.predict(x, rows, prob=True)))
 
 
-def surprise(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+def surprise(posteriors, actual):
     """A metric for one's own use: the mean probability that was given to the wrong classes."""
     return 1 - float(np.mean([posteriors.loc[row, label] for row, label in actual.items()]))
 
 
-def test_a_metric_of_ones_own(car: pd.DataFrame) -> None:
+def test_a_metric_of_ones_own(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     assert 0 < bn.cv(x, car, k=3, rng=0, metric=surprise) < bn.cv(x, car, k=3, rng=0, metric="log_loss")
 
 
-def add_up_shortfalls(logs: Array, actual: Codes, weights: Array) -> Array:
+def add_up_shortfalls(logs, actual, weights):
     """The same from log joint probabilities, codes and weights, in two steps, of which this is the first."""
     posteriors = np.exp(log_normalize(logs))
     return np.array([weights @ (1 - posteriors[np.arange(len(actual)), actual]), weights.sum()])
 
 
-def test_a_metric_with_a_name(car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_metric_with_a_name(car, monkeypatch):
     named = Metric("surprise", add_up_shortfalls, lambda sums: sums[0] / sums[1], is_loss=True)
     monkeypatch.setitem(METRICS, "surprise", named)
     x = bn.bnc("nb", "class", car, smooth=1)
@@ -382,22 +373,20 @@ class Table:
     declared: Mapping[Hashable, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
-    def names(self) -> list[Hashable]:
+    def names(self):
         return [row[1] for row in self.connection.execute(f"PRAGMA table_info({self.name})")]
 
-    def count(self, families: Any, required: Hashable, weights: Hashable) -> list[dict[tuple[Any, ...], int]]:
+    def count(self, families, required, weights):
         total = "COUNT(*)" if weights is None else f'SUM("{weights}")'
         return [self._group_by(family, total, required) for family in families]
 
-    def _group_by(
-        self, family: tuple[str, ...], total: str, required: Hashable
-    ) -> dict[tuple[Any, ...], int]:
+    def _group_by(self, family, total, required):
         labels = ", ".join(f'"{name}"' for name in family) or "NULL"
         known = "1" if required is None else f'"{required}" IS NOT NULL'
         query = f"SELECT {labels}, {total} FROM {self.name} WHERE {known} GROUP BY {labels}"
         return {tuple(row[: len(family)]): row[-1] for row in self.connection.execute(query)}
 
-    def reduce(self, make: Any, merge: Any, columns: Sequence[Hashable] | None = None) -> Any:
+    def reduce(self, make, merge, columns=None):
         wanted = self.names if columns is None else list(columns)
         labels = ", ".join(f'"{name}"' for name in wanted) or "NULL"
         cursor = self.connection.execute(f"SELECT {labels} FROM {self.name}")
@@ -407,7 +396,7 @@ class Table:
         return made
 
 
-def test_a_source(voting: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source(voting, monkeypatch):
     connection = sqlite3.connect(":memory:")
     frame = voting.astype(object).where(voting.notna(), None)
     frame.loc[::50, "Class"] = None
@@ -421,7 +410,7 @@ def test_a_source(voting: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None
     in_parts = bn.cloglik(x, Table(connection, "known"))  # which needs the rows
     assert in_parts == pytest.approx(bn.cloglik(x, voting.rename(columns={"Class": "party"})))
 
-    def fetch(*_: object) -> None:
+    def fetch(*_):
         raise AssertionError("rows are fetched")
 
     read = bn.encode(votes)
@@ -439,7 +428,7 @@ def test_a_source(voting: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None
             np.testing.assert_array_equal(bn.params(counted)[name], table)
 
 
-def test_frames_that_other_libraries_read_in_parts(car: pd.DataFrame, tmp_path: Path) -> None:
+def test_frames_that_other_libraries_read_in_parts(car, tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     connection = sqlite3.connect(":memory:")
     frame = car.astype(str)
@@ -454,12 +443,12 @@ def test_frames_that_other_libraries_read_in_parts(car: pd.DataFrame, tmp_path: 
         assert bn.families(bn.tan_cl("class", parts)) == expected
 
 
-def test_a_source_without_rows_or_a_member(voting: pd.DataFrame) -> None:
+def test_a_source_without_rows_or_a_member(voting):
     connection = sqlite3.connect(":memory:")
     voting.head(0).astype(object).to_sql("votes", connection, index=False)
 
     class InParts(Table):
-        count = property()  # type: ignore[assignment]
+        count = property()
 
     with pytest.raises(ValueError, match="dataset must have rows; got none"):
         bn.nb("Class", InParts(connection, "votes"))
@@ -471,7 +460,7 @@ def test_a_source_without_rows_or_a_member(voting: pd.DataFrame) -> None:
         bn.nb("a", Incomplete())
 
 
-def test_a_family_needs_to_know_few_members() -> None:
+def test_a_family_needs_to_know_few_members():
     """A member of all models is used by several modules; what one function needs belongs to that function."""
     names = [name for name in vars(Model) if not name.startswith("_")]
     assert len(names) <= 45

@@ -1,13 +1,9 @@
 """Greedy search: neighbors, scores, and the five learners."""
 
-from __future__ import annotations
-
 import pickle
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,7 +49,7 @@ ONE_OF_EACH = [
 FILES = ["car_search", "car_search_eps0", "car_search_smooth0", "voting_complete_search"]
 
 # Ways to the same scores that depend on the size of the data, taken on little data.
-WAYS: dict[str, list[tuple[Any, str, Any]]] = {
+WAYS = {
     "as it is": [],
     "numbering the cells that occur": [(family_counts, "_FEW_CONFIGURATIONS", 0)],
     "without keeping": [(scoring, "_KEPT_BYTES", 0)],
@@ -61,7 +57,7 @@ WAYS: dict[str, list[tuple[Any, str, Any]]] = {
 
 
 @contextmanager
-def going(way: str) -> Iterator[None]:
+def going(way):
     with pytest.MonkeyPatch.context() as patch:
         for module, name, value in WAYS[way]:
             patch.setattr(module, name, value)
@@ -76,13 +72,13 @@ def going(way: str) -> Iterator[None]:
 )  # some searches have no step
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("name", FILES)
-def test_every_candidate_of_every_step(name: str, learner: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_candidate_of_every_step(name, learner, monkeypatch):
     """The candidates of a learner, their scores and the structure found are those of R."""
     reference, frame = read_reference(name), reference_frame(name)
-    asked: list[tuple[Any, Any, np.ndarray]] = []
+    asked = []
 
     class Spy(CrossValidatedScore):
-        def __call__(self, structure: Any, edits: Any) -> np.ndarray:
+        def __call__(self, structure, edits):
             asked.append((structure, edits, super().__call__(structure, edits)))
             return asked[-1][2]
 
@@ -108,9 +104,7 @@ def test_every_candidate_of_every_step(name: str, learner: str, monkeypatch: pyt
 # --- scores
 
 
-def plain_score(
-    x: bn.BNC, data: Dataset, tests: list[np.ndarray], prior: dict[str, float], metric: str
-) -> float:
+def plain_score(x, data, tests, prior, metric):
     """Fit on each training part and judge its test part, as `cv` does."""
     figures = []
     for test in tests:
@@ -122,7 +116,7 @@ def plain_score(
     return float(np.mean(figures)) * (-1 if METRICS[metric].is_loss else 1)
 
 
-def candidates(structure: Mapping[int, tuple[int, ...]], n: int) -> list[Any]:
+def candidates(structure, n):
     """All sorts of edits, such as the learners make and others."""
     arcs = k_dependence_additions(structure, 3)
     pairs = [{**one, **other} for one, other in pairwise(arcs) if one.keys() != other.keys()]
@@ -140,7 +134,7 @@ def candidates(structure: Mapping[int, tuple[int, ...]], n: int) -> list[Any]:
 @pytest.mark.parametrize("way", WAYS)
 @given(st.data())
 @examples(25)
-def test_scores_are_those_of_fitting_and_predicting(way: str, data: st.DataObject) -> None:
+def test_scores_are_those_of_fitting_and_predicting(way, data):
     missing = data.draw(st.sampled_from([0, 0, 0.15, 0.4]))
     frame = data.draw(frames(min_rows=6, max_rows=40, max_features=8, missing=missing))
     prior = data.draw(st.sampled_from([{"smooth": 0.0}, {"smooth": 1.0}, {"ess": 2.5}, {"m": 0.7}]))
@@ -179,13 +173,13 @@ def test_scores_are_those_of_fitting_and_predicting(way: str, data: st.DataObjec
 
 
 @pytest.mark.slow
-def test_without_smoothing_any_class_may_be_impossible() -> None:
+def test_without_smoothing_any_class_may_be_impossible():
     rng = np.random.default_rng(0)
     for _ in range(8):
         frame = pd.DataFrame(rng.integers(0, 2, (30, 8)), columns=list("abcdefgh")).astype("category")
         frame["class"] = pd.Categorical(rng.integers(0, 3, 30))
         rows, tests = bn.encode(frame), rows_tested_by_folds(np.arange(30) % 3, 30)
-        structure: dict[int, tuple[int, ...]] = dict.fromkeys(range(8), ())
+        structure = dict.fromkeys(range(8), ())
         edits = k_dependence_additions(structure, 1)
         scores = CrossValidatedScore(FoldedData(rows, tests), find_prior(smooth=0))(structure, edits)
         for edit, score in zip(edits, scores, strict=True):
@@ -195,7 +189,7 @@ def test_without_smoothing_any_class_may_be_impossible() -> None:
 
 
 @pytest.mark.parametrize("weights", [(200_000, 1), (1, 1e-9), (1e150, 1e144)])
-def test_a_heavy_row_does_not_make_light_ones_impossible(weights: tuple[float, float]) -> None:
+def test_a_heavy_row_does_not_make_light_ones_impossible(weights):
     """How improbable a possible row can be depends on the weights, not on how many rows there are."""
     codes = [[0, 0, 0, 0, 1, 1]] * 8 + [[0, 1, 0, 1, 1, 1]]
     frame = pd.DataFrame(np.transpose(codes), columns=[*"abcdefgh", "class"]).astype("category")
@@ -208,7 +202,7 @@ def test_a_heavy_row_does_not_make_light_ones_impossible(weights: tuple[float, f
 
 @pytest.mark.parametrize("way", ["as it is", "numbering the cells that occur"])
 @pytest.mark.parametrize("n_folds", [1, 3])
-def test_fractions_leave_nothing_where_no_row_is_learned_from(way: str, n_folds: int) -> None:
+def test_fractions_leave_nothing_where_no_row_is_learned_from(way, n_folds):
     """What a fold learns is a difference, which for weights such as 0.1 is easily a little off 0."""
     rng = np.random.default_rng(0)
     for _ in range(3):
@@ -223,7 +217,7 @@ def test_fractions_leave_nothing_where_no_row_is_learned_from(way: str, n_folds:
 
 
 @pytest.mark.slow
-def test_counts_of_many_rows_are_exact() -> None:
+def test_counts_of_many_rows_are_exact():
     """A sum of ones in single precision ends at 2**24; here that would turn the label of a value."""
     counts = {(0, 0): 2**24 + 700_000, (1, 0): 1_000, (1, 1): 1_020, (0, 1): 50}  # by value, then class
     tested = {(1, 0): 90, (1, 1): 110}
@@ -239,7 +233,7 @@ def test_counts_of_many_rows_are_exact() -> None:
     assert scores_of(x) == (110 / 200,)
 
 
-def test_a_prior_that_is_no_pseudo_count_is_refused(car: pd.DataFrame) -> None:
+def test_a_prior_that_is_no_pseudo_count_is_refused(car):
     data = FoldedData(bn.encode(car), rows_tested_by_folds(np.arange(len(car)) % 3, len(car)))
     with pytest.raises(TypeError, match="prior must be one of smooth, ess and m for a search"):
         CrossValidatedScore(data, BackOff())
@@ -250,7 +244,7 @@ def test_a_prior_that_is_no_pseudo_count_is_refused(car: pd.DataFrame) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("learner", "metric"), [p for p in ONE_OF_EACH if p[1] != "calibration_error"])
-def test_scores_are_what_cv_gives_of_the_structure(learner: str, metric: str, voting: pd.DataFrame) -> None:
+def test_scores_are_what_cv_gives_of_the_structure(learner, metric, voting):
     """On incomplete data, with each metric; losses are negative."""
     voting = voting[[*voting.columns.drop("Class")[:9], "Class"]]
     folds = bn.stratified_folds(voting["Class"], 4, rng=0)
@@ -264,12 +258,12 @@ def test_scores_are_what_cv_gives_of_the_structure(learner: str, metric: str, vo
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_steps_lead_to_the_structure(learner: str, votes: pd.DataFrame) -> None:
+def test_steps_lead_to_the_structure(learner, votes):
     x = LEARNERS[learner]("Class", votes, k=5, smooth=1, epsilon=0, folds=np.arange(len(votes)) % 5)
     steps, scores = bn.search_steps(x), scores_of(x)
     np.testing.assert_array_equal(steps["score"], scores[1:])
     np.testing.assert_allclose(steps["gain"], np.diff(scores), atol=1e-15)
-    parents: dict[str, set[str]] = {} if learner == "fssj" else {v: set() for v in votes if v != "Class"}
+    parents = {} if learner == "fssj" else {v: set() for v in votes if v != "Class"}
     groups = [{v} for v in parents]
     for operation, source, target in steps[["operation", "from", "to"]].itertuples(index=False):
         if operation == "add":
@@ -294,9 +288,9 @@ def test_steps_lead_to_the_structure(learner: str, votes: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_structures_satisfy_their_own_predicate(learner: str, votes: pd.DataFrame) -> None:
+def test_structures_satisfy_their_own_predicate(learner, votes):
     x = LEARNERS[learner]("Class", votes, k=5, smooth=1, epsilon=0, rng=0)
-    predicate: Callable = {"fssj": bn.is_semi_naive, "bsej": bn.is_semi_naive}.get(learner, bn.is_ode)
+    predicate = {"fssj": bn.is_semi_naive, "bsej": bn.is_semi_naive}.get(learner, bn.is_ode)
     if learner == "kdb":
         assert max(len(f) for f in bn.families(x).values()) <= 4
     else:
@@ -308,21 +302,21 @@ def test_structures_satisfy_their_own_predicate(learner: str, votes: pd.DataFram
     assert (bn.families(again), scores_of(again)) == (bn.families(x), scores)
 
 
-def test_a_generator_is_not_kept(car: pd.DataFrame) -> None:
+def test_a_generator_is_not_kept(car):
     """The recipe of a model learned with a generator uses the seed of the call."""
     x = bn.bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 3, "rng": np.random.default_rng(0)})
     y = bn.bnc("tan_hc", "class", car, smooth=1, dag_args={"k": 3})
     assert x.recipe.structure.settings == y.recipe.structure.settings == {"k": 3, "smooth": 1}
 
 
-def test_the_recipe_keeps_what_was_asked_for(car: pd.DataFrame) -> None:
+def test_the_recipe_keeps_what_was_asked_for(car):
     options = {"k": 3, "kdbk": 1, "epsilon": 0.02, "m": 2, "metric": "log_loss", "rng": 5}
     x = bn.kdb("class", car, **options)
     assert x.recipe.structure.settings == options
     assert "search:" in repr(x)
 
 
-def test_the_summary_tells_of_the_search(car: pd.DataFrame) -> None:
+def test_the_summary_tells_of_the_search(car):
     x = bn.tan_hc("class", car, k=5, smooth=1, rng=0)
     assert "  search:             2 steps, accuracy 0.9364, epsilon 0.01\n" in repr(x)
     y = bn.lp(bn.tan_hc("class", car, k=5, smooth=1, rng=0, metric="log_loss", epsilon=0.07), car, smooth=1)
@@ -330,9 +324,7 @@ def test_the_summary_tells_of_the_search(car: pd.DataFrame) -> None:
     assert "search" not in repr(bn.nb("class", car))
 
 
-def test_a_search_that_ends_for_want_of_epsilon_says_so_once(
-    car: pd.DataFrame, recwarn: pytest.WarningsRecorder
-) -> None:
+def test_a_search_that_ends_for_want_of_epsilon_says_so_once(car, recwarn):
     with pytest.warns(
         UserWarning, match=r"No step improves the accuracy by `epsilon` = 0.2.*by 0.0\d+"
     ) as record:
@@ -348,7 +340,7 @@ def test_a_search_that_ends_for_want_of_epsilon_says_so_once(
     assert not recwarn.list
 
 
-def test_other_metrics_find_what_accuracy_does_not() -> None:
+def test_other_metrics_find_what_accuracy_does_not():
     """Where one class has nearly all rows, no feature changes a label, but posteriors get better."""
     rng = np.random.default_rng(0)
     rare = rng.random(600) < 0.06
@@ -361,7 +353,7 @@ def test_other_metrics_find_what_accuracy_does_not() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:No feature improves")
-def test_fssj_without_a_useful_feature_is_the_class_alone() -> None:
+def test_fssj_without_a_useful_feature_is_the_class_alone():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.integers(0, 2, 60), "b": "same", "class": ["p"] * 50 + ["q"] * 10})
     x = bn.lp(bn.fssj("class", frame, k=5, rng=0), frame, smooth=1)
@@ -376,7 +368,7 @@ def test_fssj_without_a_useful_feature_is_the_class_alone() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:No feature improves")
-def test_class_constant_in_a_fold_and_smaller_than_k() -> None:
+def test_class_constant_in_a_fold_and_smaller_than_k():
     frame = pd.DataFrame({"a": list("xyxyxyxy"), "class": list("ppppppqr")})
     folds = [[0, 1, 2, 6], [3, 4, 5, 7]]
     for smooth in (0, 1):
@@ -387,7 +379,7 @@ def test_class_constant_in_a_fold_and_smaller_than_k() -> None:
     assert record[0].filename == __file__
 
 
-def test_search_stops_at_a_perfect_score() -> None:
+def test_search_stops_at_a_perfect_score():
     frame = pd.DataFrame({"a": list("xyxyxyxy"), "b": list("uvuvuvuv"), "class": list("pqpqpqpq")})
     assert scores_of(bn.tan_hc("class", frame, k=2, epsilon=0, smooth=1, rng=0)) == (1.0,)
     assert bn.features(bn.fssj("class", frame, k=2, epsilon=0, smooth=1)) == ("a",)
@@ -395,7 +387,7 @@ def test_search_stops_at_a_perfect_score() -> None:
     assert scores_of(sure) == pytest.approx((0.0,))
 
 
-def test_rows_without_a_class_do_not_shift_folds() -> None:
+def test_rows_without_a_class_do_not_shift_folds():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"a": rng.integers(0, 3, 40), "b": rng.integers(0, 3, 40)})
     frame["class"] = np.where(rng.random(40) < 0.8, frame["a"].astype(str), None)
@@ -407,7 +399,7 @@ def test_rows_without_a_class_do_not_shift_folds() -> None:
     assert scores_of(x) == scores_of(y)
 
 
-def test_a_fold_needs_rows_with_a_class(car: pd.DataFrame) -> None:
+def test_a_fold_needs_rows_with_a_class(car):
     gaps = car.copy()
     gaps.loc[[0, 1], "class"] = np.nan
     folds = [[0, 1], range(2, 1000), range(1000, 1728)]
@@ -418,7 +410,7 @@ def test_a_fold_needs_rows_with_a_class(car: pd.DataFrame) -> None:
         bn.tan_hc("class", gaps, k=3, smooth=1, folds=folds)
 
 
-def test_progress_shows_a_bar(car: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_shows_a_bar(car, capsys):
     bn.tan_hc("class", car, k=3, smooth=1, rng=0, progress=True)
     shown = capsys.readouterr().err
     assert "search: 2 steps" in shown
@@ -428,7 +420,7 @@ def test_progress_shows_a_bar(car: pd.DataFrame, capsys: pytest.CaptureFixture[s
 
 @pytest.mark.filterwarnings("ignore:No feature improves")
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_search_with_nothing_to_choose_from(learner: str) -> None:
+def test_search_with_nothing_to_choose_from(learner):
     """No features, one feature, one class, and features that are missing throughout."""
     frame = pd.DataFrame({"a": list("xyxyxyxy"), "class": list("ppqqppqq")})
     search = LEARNERS[learner]
@@ -443,12 +435,12 @@ def test_search_with_nothing_to_choose_from(learner: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the network has")
-def test_families_of_more_values_than_any_table_holds() -> None:
+def test_families_of_more_values_than_any_table_holds():
     """Their joint values are counted where they occur; elsewhere, such tables are refused."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 600, (1_400, 4)), columns=list("abcd"))
     frame["class"] = (frame["a"] > 300).astype(int)
-    options: dict[str, Any] = {"k": 3, "folds": np.arange(1_400) % 3, "epsilon": 0}
+    options = {"k": 3, "folds": np.arange(1_400) % 3, "epsilon": 0}
     x = bn.kdb("class", frame, kdbk=3, smooth=1, **options)
     assert scores_of(x)[-1] > 0.75
     tests = rows_tested_by_folds(options["folds"], len(frame))

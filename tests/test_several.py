@@ -1,13 +1,10 @@
 """Several class variables: results by enumeration, random models, functions, errors."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +15,6 @@ from hypothesis import strategies as st
 import bnclassify as bn
 from bnclassify.models import MBC
 from bnclassify.scores import Rows
-from bnclassify.several.multidimensional import MultiModel
 from bnclassify.tools.arrays import log_sum_exp
 from bnclassify.tools.graphs import maximum_arborescence
 
@@ -26,24 +22,24 @@ from .conftest import informative_gaps
 from .strategies import arcs, examples, frames
 
 FOLDER = Path(__file__).parent / "reference" / "several"
-FIGURES: dict[str, Any] = json.loads((FOLDER / "figures.json").read_text())
+FIGURES = json.loads((FOLDER / "figures.json").read_text())
 CASES = [(case, name) for case, own in FIGURES.items() for name in own["models"]]
 
 
 @cache
-def table(case: str) -> pd.DataFrame:
+def table(case):
     return pd.read_csv(FOLDER / FIGURES[case]["csv"], dtype=str)
 
 
-def rows_of(case: str, frame: pd.DataFrame) -> pd.DataFrame:
+def rows_of(case, frame):
     names = [name for name in frame if name not in FIGURES[case]["class_vars"]]
     return pd.DataFrame(FIGURES[case]["rows"], columns=names, dtype=object)
 
 
-def learned(case: str, name: str) -> MultiModel:
+def learned(case, name):
     """The model that a name in the results describes, such as "tree/empty bic 2"."""
     kind, score, most, *more = name.split()
-    options: dict[str, Any] = {"score": score.replace("bdeu", "bde"), "max_parents": int(most)}
+    options = {"score": score.replace("bdeu", "bde"), "max_parents": int(most)}
     if more:
         options["ess"] = int(more[0].removeprefix("ess"))
     frame, names = table(case), FIGURES[case]["class_vars"]
@@ -58,7 +54,7 @@ def learned(case: str, name: str) -> MultiModel:
 @pytest.mark.parametrize(
     ("case", "name"), [*CASES[::2], *(pytest.param(*c, marks=pytest.mark.slow) for c in CASES[1::2])]
 )
-def test_figures(case: str, name: str) -> None:
+def test_figures(case, name):
     x, frame, expected = learned(case, name), table(case), FIGURES[case]["models"][name]
     found = [{v: set(family[1:]) for v, family in bn.families(m).items()} for m in bn.members(x)]
     assert found == [{v: set(parents) for v, parents in own.items()} for own in expected["families"]]
@@ -86,7 +82,7 @@ def test_figures(case: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("case", FIGURES)
-def test_chains(case: str) -> None:
+def test_chains(case):
     frame, names = table(case), FIGURES[case]["class_vars"]
     x = bn.lp(bn.chain(names, frame), frame, smooth=1)
     new = rows_of(case, frame)
@@ -107,7 +103,7 @@ def test_chains(case: str) -> None:
 
 
 @st.composite
-def problems(draw: st.DrawFn, *, missing: float = 0.3) -> tuple[pd.DataFrame, list[str]]:
+def problems(draw, *, missing=0.3):
     """Data with several observed class variables and missing features."""
     frame = draw(frames(min_rows=3, max_rows=12, max_features=6, missing=missing))
     m = draw(st.integers(1, min(3, frame.shape[1] - 1)))
@@ -117,12 +113,12 @@ def problems(draw: st.DrawFn, *, missing: float = 0.3) -> tuple[pd.DataFrame, li
     return frame, names
 
 
-def family_order(name: str, parents: list[str], class_vars: list[str]) -> tuple[str, ...]:
+def family_order(name, parents, class_vars):
     return (name, *[p for p in parents if p not in class_vars], *[c for c in class_vars if c in parents])
 
 
 @st.composite
-def networks(draw: st.DrawFn, frame: pd.DataFrame, class_vars: list[str]) -> MBC:
+def networks(draw, frame, class_vars):
     """Any acyclic graph over features and classes, with random tables, some probabilities 0."""
     parents = draw(arcs(list(frame.columns), max_parents=3))
     features = [name for name in frame if name not in class_vars]
@@ -142,7 +138,7 @@ def networks(draw: st.DrawFn, frame: pd.DataFrame, class_vars: list[str]) -> MBC
     return MBC(tuple(class_vars), families, tuple(levels.values()), tuple(tables))
 
 
-def joint_table(x: MultiModel, row: pd.Series) -> dict[tuple[Any, ...], float]:
+def joint_table(x, row):
     """P(combination, known features) of every combination of labels, by sums over all other variables."""
     values, total = bn.values(x), {}
     hidden = [f for f in bn.features(x) if pd.isna(row[f])]
@@ -162,7 +158,7 @@ def joint_table(x: MultiModel, row: pd.Series) -> dict[tuple[Any, ...], float]:
     return total
 
 
-def check_beside_enumeration(x: MultiModel, frame: pd.DataFrame, joints: list[dict[Any, float]]) -> None:
+def check_beside_enumeration(x, frame, joints):
     shares = bn.predict(x, frame, prob=True)
     together = bn.predict(x, frame, joint=True, prob=True)
     each = bn.predict(x, frame)
@@ -186,7 +182,7 @@ def check_beside_enumeration(x: MultiModel, frame: pd.DataFrame, joints: list[di
 @pytest.mark.slow
 @given(st.data())
 @examples(150)
-def test_any_network_agrees_with_enumeration(data: st.DataObject) -> None:
+def test_any_network_agrees_with_enumeration(data):
     frame, class_vars = data.draw(problems())
     x = data.draw(networks(frame, class_vars))
     check_beside_enumeration(x, frame, [joint_table(x, row) for _, row in frame.iterrows()])
@@ -195,7 +191,7 @@ def test_any_network_agrees_with_enumeration(data: st.DataObject) -> None:
 @pytest.mark.slow
 @given(st.data())
 @examples(60)
-def test_averages_agree_with_enumeration(data: st.DataObject) -> None:
+def test_averages_agree_with_enumeration(data):
     frame, class_vars = data.draw(problems())
     frame = frame.dropna(axis="columns", how="all")
     assume(frame.shape[1] > len(class_vars))  # else lp warns that nothing is left to predict by
@@ -207,7 +203,7 @@ def test_averages_agree_with_enumeration(data: st.DataObject) -> None:
 @pytest.mark.slow
 @given(st.data(), st.sampled_from(["nb", "tan_cl", "aode"]), st.sampled_from([None, 1, 3]))
 @examples(15)
-def test_chains_agree_with_enumeration(data: st.DataObject, learner: str, orders: int | None) -> None:
+def test_chains_agree_with_enumeration(data, learner, orders):
     frame, class_vars = data.draw(problems(missing=0.0))
     x = bn.lp(bn.chain(class_vars, frame, learner=learner, orders=orders, rng=1), frame, smooth=1)
     chains = [x] if orders is None else bn.members(x)
@@ -229,7 +225,7 @@ def test_chains_agree_with_enumeration(data: st.DataObject, learner: str, orders
     check_beside_enumeration(x, holes, joints)
 
 
-def test_orders_of_chains(votes: pd.DataFrame) -> None:
+def test_orders_of_chains(votes):
     names = ["Class", "crime", "immigration", "mx_missile"]
     x = bn.chain(names, votes, orders=10, rng=0)
     orders = [tuple(bn.class_var(link) for link in bn.members(one)) for one in bn.members(x)]
@@ -248,7 +244,7 @@ def test_orders_of_chains(votes: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(told, bn.explain(chained, votes.head(1), class_var="crime"))
 
 
-def test_an_impossible_row_gets_the_first_labels() -> None:
+def test_an_impossible_row_gets_the_first_labels():
     """All combinations of its labels are tied, also those of class variables that no other value concerns."""
     frame = pd.DataFrame({"u": list("xxyy"), "v": list("xyxy"), "a": list("ppqq"), "b": list("pqpq")})
     frame["u"] = pd.Categorical(frame["u"], ["x", "y", "z"])
@@ -259,7 +255,7 @@ def test_an_impossible_row_gets_the_first_labels() -> None:
     assert found.iloc[0].tolist() == ["p", "p", 0.25]
 
 
-def test_greedy_chains_choose_the_best_of_their_combinations(votes: pd.DataFrame) -> None:
+def test_greedy_chains_choose_the_best_of_their_combinations(votes):
     names = ["Class", "crime", "immigration"]
     x = bn.lp(bn.chain(names, votes, orders=4, rng=0), votes, smooth=1)
     found = bn.predict(x, votes, joint=True, prob=True, greedy=True)
@@ -279,7 +275,7 @@ def test_greedy_chains_choose_the_best_of_their_combinations(votes: pd.DataFrame
 
 @given(st.data())
 @examples(40)
-def test_scores_of_data_agree_with_enumeration(data: st.DataObject) -> None:
+def test_scores_of_data_agree_with_enumeration(data):
     frame, class_vars = data.draw(problems())
     x = data.draw(networks(frame, class_vars))
     joints = [joint_table(x, row) for _, row in frame.iterrows()]
@@ -294,7 +290,7 @@ def test_scores_of_data_agree_with_enumeration(data: st.DataObject) -> None:
 @informative_gaps
 @given(st.data())
 @examples(30)
-def test_explained_odds_are_those_of_the_posterior(data: st.DataObject) -> None:
+def test_explained_odds_are_those_of_the_posterior(data):
     frame, class_vars = data.draw(problems())
     x = data.draw(networks(frame, class_vars))
     name = data.draw(st.sampled_from(class_vars))
@@ -307,7 +303,7 @@ def test_explained_odds_are_those_of_the_posterior(data: st.DataObject) -> None:
     assert told["log_odds"].sum() == pytest.approx(np.log(p / (1 - p)), abs=1e-8)
 
 
-def test_a_network_of_one_class_is_an_ordinary_one(car: pd.DataFrame) -> None:
+def test_a_network_of_one_class_is_an_ordinary_one(car):
     one = bn.lp(bn.mbc(["class"], car, score="loglik"), car, smooth=1)
     nb = bn.lp(bn.nb("class", car), car, smooth=1)
     np.testing.assert_allclose(bn.predict(one, car, prob=True), bn.predict(nb, car, prob=True), rtol=1e-9)
@@ -319,16 +315,14 @@ def test_a_network_of_one_class_is_an_ordinary_one(car: pd.DataFrame) -> None:
     )
 
 
-def test_the_joint_of_a_single_network_is_not_averaged(
-    car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_joint_of_a_single_network_is_not_averaged(car, monkeypatch):
     one = bn.lp(bn.mbc(["class", "safety"], car, score="loglik"), car, smooth=1)
     expected = bn.loglik(one, car)
     monkeypatch.setattr("bnclassify.elimination.log_sum_exp", None)
     assert bn.loglik(one, car) == expected
 
 
-def test_ties_go_to_the_first_combination() -> None:
+def test_ties_go_to_the_first_combination():
     half = np.full(2, 0.5)
     same = np.array([[0.2, 0.8], [0.8, 0.2]])
     families = (("a",), ("c",), ("d", "c"))
@@ -343,7 +337,7 @@ def test_ties_go_to_the_first_combination() -> None:
 
 @given(st.integers(1, 7), st.integers(0, 2**32 - 1), st.sampled_from(["any", "whole", "symmetric"]))
 @examples(100)
-def test_arborescences_are_as_heavy_as_can_be(n: int, seed: int, kind: str) -> None:
+def test_arborescences_are_as_heavy_as_can_be(n, seed, kind):
     nx = pytest.importorskip("networkx", reason="NetworkX is not installed; the extra exchange has it")
     rng = np.random.default_rng(seed)
     weights = rng.integers(0, 4, (n, n)).astype(float) if kind == "whole" else rng.random((n, n))
@@ -362,7 +356,7 @@ def test_arborescences_are_as_heavy_as_can_be(n: int, seed: int, kind: str) -> N
 
 @given(st.data(), st.sampled_from(["aic", "bic", "bde", "k2"]), st.sampled_from([0.5, 4.0]))
 @examples(40)
-def test_bridges_are_the_best_by_the_score_of_networks(data: st.DataObject, score: str, ess: float) -> None:
+def test_bridges_are_the_best_by_the_score_of_networks(data, score, ess):
     frame, class_vars = data.draw(problems(missing=0.0))
     x = bn.mbc(class_vars, frame, classes="empty", score=score, ess=ess, max_parents=2)
     for feature in bn.features(x):
@@ -382,13 +376,13 @@ def test_bridges_are_the_best_by_the_score_of_networks(data: st.DataObject, scor
         assert all(worth[other] < worth[chosen] + 1e-8 for other in worth)
 
 
-def test_of_tied_class_parents_the_first_are_chosen() -> None:
+def test_of_tied_class_parents_the_first_are_chosen():
     frame = pd.DataFrame({"a": list("uuvv"), "c": list("ppqq"), "d": list("rrss")})
     x = bn.mbc(["c", "d"], frame, score="loglik", max_parents=2)
     assert bn.families(x)["a"] == ("a", "c")
 
 
-def test_rows_that_lack_classes_count_where_they_can(voting: pd.DataFrame) -> None:
+def test_rows_that_lack_classes_count_where_they_can(voting):
     names = ["Class", "immigration"]
     holes = voting.copy()
     holes.loc[:50, "Class"] = None
@@ -398,7 +392,7 @@ def test_rows_that_lack_classes_count_where_they_can(voting: pd.DataFrame) -> No
     np.testing.assert_allclose(bn.cpt(x, vote), bn.cpt(expected, vote))
 
 
-def test_weighted_rows_count_as_often_as_they_weigh(votes: pd.DataFrame) -> None:
+def test_weighted_rows_count_as_often_as_they_weigh(votes):
     names = ["Class", "crime"]
     data = bn.encode(votes)
     weights = np.random.default_rng(0).integers(0, 3, len(votes)).astype(float)
@@ -413,7 +407,7 @@ def test_weighted_rows_count_as_often_as_they_weigh(votes: pd.DataFrame) -> None
         )
 
 
-def test_a_chain_takes_any_learner_any_method_any_order(votes: pd.DataFrame) -> None:
+def test_a_chain_takes_any_learner_any_method_any_order(votes):
     names = ["Class", "crime", "immigration"]
     order = ["crime", "immigration", "Class"]
     x = bn.chain(names, votes, learner="kdb_mi", order=order, dag_args={"kdbk": 1})
@@ -425,7 +419,7 @@ def test_a_chain_takes_any_learner_any_method_any_order(votes: pd.DataFrame) -> 
     assert 0.5 < bn.cv(bn.lp(drawn, votes, smooth=1), votes, k=2, rng=0)["hamming"] < 1
 
 
-def test_the_rows_of_a_chain_are_those_of_the_member_with_the_most(votes: pd.DataFrame) -> None:
+def test_the_rows_of_a_chain_are_those_of_the_member_with_the_most(votes):
     gaps = votes.assign(crime=votes["crime"].where(np.arange(len(votes)) % 7 > 0))
     x = bn.lp(bn.chain(["Class", "crime"], gaps), gaps, smooth=1)
     sizes = [bn.summary(member).set_index("item").loc["rows", "value"] for member in bn.members(x)]
@@ -433,7 +427,7 @@ def test_the_rows_of_a_chain_are_those_of_the_member_with_the_most(votes: pd.Dat
     assert bn.summary(x).set_index("item").loc["rows", "value"] == 232
 
 
-def test_too_many_combinations(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_combinations(votes, monkeypatch):
     names = ["Class", "crime", "immigration"]
     average = bn.lp(bn.maode(names, votes), votes, smooth=1)
     chained = bn.lp(bn.chain(names, votes), votes, smooth=1)
@@ -449,7 +443,7 @@ def test_too_many_combinations(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPa
     assert bn.predict(chains, votes, joint=True).equals(bn.predict(chains, votes, joint=True, greedy=True))
 
 
-def test_tables_that_would_be_too_large(votes: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_that_would_be_too_large(votes, monkeypatch):
     names = list(votes.columns[:6])
     x = bn.lp(bn.mbc(names, votes, max_parents=2, score="loglik"), votes, smooth=1)
     monkeypatch.setattr("bnclassify.elimination.MAX_CELLS", 2)
@@ -473,12 +467,12 @@ NAMES = ["Class", "crime", "immigration"]
 
 
 @pytest.fixture(scope="module")
-def models() -> dict[str, MultiModel]:
+def models():
     voting = bn.load_voting()
     return {name: bn.lp(learner(NAMES, voting), voting, smooth=1) for name, learner in MODELS.items()}
 
 
-def test_damaged_files_are_refused(models: dict[str, MultiModel], tmp_path: Path) -> None:
+def test_damaged_files_are_refused(models, tmp_path):
     path = tmp_path / "model.json"
     for kind in ("mbc", "maode"):
         bn.save(models[kind], path)
@@ -492,7 +486,7 @@ def test_damaged_files_are_refused(models: dict[str, MultiModel], tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", MODELS)
-def test_cross_validation_by_hand(models: dict[str, MultiModel], kind: str) -> None:
+def test_cross_validation_by_hand(models, kind):
     known = bn.load_voting().dropna(subset=NAMES).reset_index(drop=True)
     folds = np.arange(len(known)) % 3
     metric = ["hamming", "exact_match", "joint_hamming", "joint_exact_match", "accuracy", "log_loss"]
@@ -516,7 +510,7 @@ def test_cross_validation_by_hand(models: dict[str, MultiModel], kind: str) -> N
 
 
 @pytest.mark.slow
-def test_what_cross_validation_returns(models: dict[str, MultiModel]) -> None:
+def test_what_cross_validation_returns(models):
     known = bn.load_voting().dropna(subset=NAMES)
     one = bn.cv(models["mbc"], known, k=3, rng=0)
     assert one.index.tolist() == ["hamming", "exact_match"]
@@ -535,7 +529,7 @@ def test_what_cross_validation_returns(models: dict[str, MultiModel]) -> None:
         bn.cv([models["mbc"], bn.lp(bn.nb("Class", known), known, smooth=1)], known)
 
 
-def test_labels_that_are_not_known_are_not_judged(models: dict[str, MultiModel]) -> None:
+def test_labels_that_are_not_known_are_not_judged(models):
     voting = bn.load_voting()
     folds = np.arange(len(voting)) % 2
     found = bn.cv(models["mbc"], voting, folds=folds, mean=False, dag=False)
@@ -548,7 +542,7 @@ def test_labels_that_are_not_known_are_not_judged(models: dict[str, MultiModel])
     assert found.loc[0, "exact_match"] == pytest.approx(bn.exact_match(each[known], test[known]))
 
 
-def test_pictures_tell_the_parts_apart(models: dict[str, MultiModel]) -> None:
+def test_pictures_tell_the_parts_apart(models):
     source = bn.plot(models["mbc"]).source
     assert "3 class variables" in source
     assert len({style for style in ("#1f4e79", "#87919b") if f'color="{style}"' in source}) == 2
@@ -557,7 +551,7 @@ def test_pictures_tell_the_parts_apart(models: dict[str, MultiModel]) -> None:
         bn.plot(models["chain"])
 
 
-def test_questions(models: dict[str, MultiModel]) -> None:
+def test_questions(models):
     x = models["mbc"]
     assert x.targets == tuple(NAMES)
     assert bn.class_var(x) == x.targets
@@ -570,14 +564,14 @@ def test_questions(models: dict[str, MultiModel]) -> None:
     assert "class variables" in repr(x)
 
 
-def test_agreement_of_labels() -> None:
+def test_agreement_of_labels():
     predicted = pd.DataFrame({"a": ["x", "y", "x"], "b": [1, 1, 2]})
     actual = pd.DataFrame({"b": [1, 2, 2], "a": ["x", "y", "y"], "more": [0, 0, 0]})
     assert bn.hamming(predicted, actual) == pytest.approx(4 / 6)
     assert bn.exact_match(predicted, actual) == pytest.approx(1 / 3)
 
 
-def test_bad_arguments(models: dict[str, MultiModel]) -> None:
+def test_bad_arguments(models):
     voting = bn.load_voting()
     with pytest.raises(TypeError, match="greedy must be False unless x is a chain"):
         bn.predict(models["mbc"], voting, greedy=True)

@@ -1,9 +1,6 @@
 """Tables so simple that counting gives the answer: the default recipe does not lose to it."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +18,7 @@ CLASSES = ("no", "yes", "maybe")
 
 
 @st.composite
-def cells_of_tables(draw: st.DrawFn) -> pd.DataFrame:
+def cells_of_tables(draw):
     """Draw the numbers of rows ``n`` of all cells of one to four columns and the class.
 
     They are multiples of a small number, so that tables with exact symmetries and empty cells are drawn too.
@@ -36,11 +33,11 @@ def cells_of_tables(draw: st.DrawFn) -> pd.DataFrame:
     return cells.assign(n=np.multiply(n, draw(st.sampled_from([1, 5]))))
 
 
-def rows_of(cells: pd.DataFrame) -> pd.DataFrame:
+def rows_of(cells):
     return cells.loc[cells.index.repeat(cells["n"])].drop(columns="n").reset_index(drop=True)
 
 
-def of_own_class(model: Any, cells: pd.DataFrame) -> Any:
+def of_own_class(model, cells):
     p = bn.predict(model, cells.drop(columns=["y", "n"]), prob=True, unseen="missing")
     return p.to_numpy()[np.arange(len(cells)), [list(p.columns).index(label) for label in cells["y"]]]
 
@@ -48,7 +45,7 @@ def of_own_class(model: Any, cells: pd.DataFrame) -> Any:
 @pytest.mark.filterwarnings("ignore")
 @given(cells_of_tables())
 @examples(25)
-def test_the_default_does_not_lose_to_counting(cells: pd.DataFrame) -> None:
+def test_the_default_does_not_lose_to_counting(cells):
     """On the rows, 2 (ln P̂ − ln P) of counting is χ² with as many degrees of freedom as it has parameters.
 
     So a loss of half of them is what counting gains by its choice of the parameters, and is no loss on other
@@ -66,7 +63,7 @@ def test_the_default_does_not_lose_to_counting(cells: pd.DataFrame) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_default_sees_a_cell_of_one_class() -> None:
+def test_the_default_sees_a_cell_of_one_class():
     """All five rows of (u, u) are "yes". The first fold has one of them, too few for a power of parents."""
     counts = {"uun": 0, "uuy": 5, "uvn": 150, "uvy": 10, "uwn": 5, "uwy": 10, "vvn": 150, "vwn": 50}
     counts |= {"vwy": 5, "wun": 50, "wuy": 15, "wvn": 150, "wvy": 150}
@@ -75,7 +72,7 @@ def test_the_default_sees_a_cell_of_one_class() -> None:
     assert bn.predict(model, pd.DataFrame({"x0": ["u"], "x1": ["u"]}), prob=True)["y"].item() > 0.3
 
 
-def test_a_good_test_of_a_rare_disease() -> None:
+def test_a_good_test_of_a_rare_disease():
     disease = ["ill", "ill", "well", "well"]
     cells = pd.DataFrame({"test": ["pos", "neg"] * 2, "disease": disease, "n": [90, 10, 20, 880]})
     rows = cells.loc[cells.index.repeat(cells["n"]), ["test", "disease"]]
@@ -96,7 +93,7 @@ def test_a_good_test_of_a_rare_disease() -> None:
 
 @pytest.mark.parametrize("rule", ["column", "three", "xor", "exact xor"])
 @pytest.mark.filterwarnings("ignore:.* alone predicts the class")
-def test_a_class_that_follows_from_columns(rule: str) -> None:
+def test_a_class_that_follows_from_columns(rule):
     rng = np.random.default_rng(0)
     a, b = rng.choice(["u", "v"], 1000), rng.choice(["p", "q"], 1000)
     if rule == "exact xor":
@@ -112,7 +109,7 @@ def test_a_class_that_follows_from_columns(rule: str) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["text", "numbers", "weights"])
-def test_columns_that_are_never_known_together(seed: int, kind: str) -> None:
+def test_columns_that_are_never_known_together(seed, kind):
     rng = np.random.default_rng(seed)
     first = np.arange(200) < 100
     answers = rng.normal(size=200) if kind == "numbers" else rng.choice(["yes", "no"], 200)
@@ -129,7 +126,7 @@ def test_columns_that_are_never_known_together(seed: int, kind: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:no feature:UserWarning")
-def test_an_empty_column_beside_a_constant_one() -> None:
+def test_an_empty_column_beside_a_constant_one():
     rng = np.random.default_rng(0)
     useful = rng.choice(["a", "b"], 100)
     frame = pd.DataFrame(
@@ -148,7 +145,7 @@ def test_an_empty_column_beside_a_constant_one() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Missingness of")
-def test_informative_gaps_are_predicted_as_they_were_fitted() -> None:
+def test_informative_gaps_are_predicted_as_they_were_fitted():
     r = np.random.default_rng(0)
     n = 2000
     y = r.random(n) < 0.25
@@ -165,7 +162,7 @@ def test_informative_gaps_are_predicted_as_they_were_fitted() -> None:
     assert -bn.cloglik(model, frame) / n < -bn.cloglik(with_level, frame) / n + 0.001
 
 
-def people(n: int = 300, seed: int = 0) -> pd.DataFrame:
+def people(n=300, seed=0):
     """Make numbers, whole numbers that repeat, categories and gaps."""
     rng = np.random.default_rng(seed)
     label = rng.integers(3, size=n)
@@ -181,7 +178,7 @@ def people(n: int = 300, seed: int = 0) -> pd.DataFrame:
     return frame.assign(y=np.array(["low", "mid", "top"])[label])
 
 
-CHANGES: dict[str, Any] = {
+CHANGES = {
     "columns": lambda f: f.rename(
         columns={"income": "zz", "age": "a1", "rooms": "Räume", "city": "m", "y": "aa"}
     ),
@@ -196,7 +193,7 @@ CHANGES: dict[str, Any] = {
 
 
 @cache
-def people_and_posteriors() -> tuple[pd.DataFrame, pd.DataFrame]:
+def people_and_posteriors():
     frame = people()
     return frame, bn.predict(bn.bnc(class_var="y", dataset=frame), frame, prob=True)
 
@@ -204,7 +201,7 @@ def people_and_posteriors() -> tuple[pd.DataFrame, pd.DataFrame]:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Missingness of")
 @pytest.mark.parametrize("change", CHANGES)
-def test_names_units_and_order_do_not_matter(change: str) -> None:
+def test_names_units_and_order_do_not_matter(change):
     frame, expected = people_and_posteriors()
     other = CHANGES[change](frame)
     names = {"z": "low", "a": "mid", "m": "top"} if change == "classes" else {}
@@ -216,7 +213,7 @@ def test_names_units_and_order_do_not_matter(change: str) -> None:
 @pytest.mark.filterwarnings("ignore")
 @given(cells_of_tables(), st.randoms())
 @examples(15)
-def test_names_and_order_of_simple_tables_do_not_matter(cells: pd.DataFrame, rng: Any) -> None:
+def test_names_and_order_of_simple_tables_do_not_matter(cells, rng):
     cells = cells[cells["n"] > 0]
     if cells["y"].nunique() < 2:
         return
@@ -232,8 +229,8 @@ def test_names_and_order_of_simple_tables_do_not_matter(cells: pd.DataFrame, rng
     np.testing.assert_allclose(found[expected.columns], expected, atol=1e-6)
 
 
-def test_a_few_repeated_rows_do_not_discount_others() -> None:
-    def make(n: int, seed: int) -> pd.DataFrame:
+def test_a_few_repeated_rows_do_not_discount_others():
+    def make(n, seed):
         r = np.random.default_rng(seed)
         X = pd.DataFrame({f"x{i}": r.normal(size=n) for i in range(6)})
         return X.assign(y=np.where(X["x0"] + X["x1"] * X["x2"] + 0.5 * r.normal(size=n) > 0, "a", "b"))
@@ -247,7 +244,7 @@ def test_a_few_repeated_rows_do_not_discount_others() -> None:
     assert -bn.cloglik(model, test) / 2000 < -bn.cloglik(plain, test) / 2000 + 0.03
 
 
-def test_a_whole_number_that_did_not_occur_is_read_as_the_nearest() -> None:
+def test_a_whole_number_that_did_not_occur_is_read_as_the_nearest():
     r = np.random.default_rng(0)
     X = pd.DataFrame({"rooms": r.choice([1, 2, 3, 4, 6], 2000), "area": r.normal(size=2000)})
     y = np.where(2 * X["rooms"] + X["area"] + r.normal(size=2000) > 7, "hi", "lo")
@@ -262,7 +259,7 @@ def test_a_whole_number_that_did_not_occur_is_read_as_the_nearest() -> None:
     assert codes.cat.codes.tolist() == [4, 4, 4, 4, 0, 0, 0, 1, 1]
 
 
-def test_weights_that_sum_to_one_are_told() -> None:
+def test_weights_that_sum_to_one_are_told():
     car = bn.load_car()
     X, y = car.drop(columns="class"), car["class"]
     constant = BNCClassifier("nb", smooth=1).fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
@@ -270,15 +267,12 @@ def test_weights_that_sum_to_one_are_told() -> None:
     np.testing.assert_allclose(constant.predict_proba(X), plain.predict_proba(X))
 
 
-@pytest.mark.parametrize(
-    ("weights", "numbers"),
-    [("1 to 20", False), ("5", False), ("lognormal", True)],
-)
-def test_sample_weights_do_not_make_a_model_overconfident(weights: str, numbers: bool) -> None:
+@pytest.mark.parametrize(("weights", "numbers"), [("1 to 20", False), ("5", False), ("lognormal", True)])
+def test_sample_weights_do_not_make_a_model_overconfident(weights, numbers):
     """The units of a row do not predict each other: a row with a number is one case."""
     rng = np.random.default_rng(0)
 
-    def draw(n: int) -> tuple[pd.DataFrame, Any]:
+    def draw(n):
         Z = rng.normal(size=(n, 4)) if numbers else rng.integers(0, 3, (n, 4))
         slope = Z[:, 0] if numbers else Z[:, 0] - 1
         X = pd.DataFrame(Z if numbers else Z.astype(str)).rename(columns="x{}".format)
@@ -291,12 +285,12 @@ def test_sample_weights_do_not_make_a_model_overconfident(weights: str, numbers:
         "lognormal": rng.lognormal(size=500),
     }[weights]  # fmt: skip
 
-    def excess(model: BNCClassifier) -> float:
+    def excess(model):
         q = model.predict_proba(test)[:, 1]
         return float((truth * np.log(truth / q) + (1 - truth) * np.log((1 - truth) / (1 - q))).mean())
 
     plain = BNCClassifier().fit(X, y)
-    meaning: Any = None if numbers or weights == "lognormal" else "cases"
+    meaning = None if numbers or weights == "lognormal" else "cases"
     weighted = BNCClassifier(weights_are=meaning).fit(X, y, sample_weight=w)
     if np.ptp(w) == 0:
         np.testing.assert_allclose(weighted.predict_proba(test), plain.predict_proba(test), atol=1e-9)
@@ -305,7 +299,7 @@ def test_sample_weights_do_not_make_a_model_overconfident(weights: str, numbers:
 
 
 @pytest.mark.slow
-def test_the_seed_changes_nothing_in_the_default() -> None:
+def test_the_seed_changes_nothing_in_the_default():
     frame = people(200)
     X, y = frame.drop(columns="y"), frame["y"]
     first, *others = [BNCClassifier(random_state=seed).fit(X, y).predict_proba(X) for seed in (None, 0, 1)]
@@ -313,7 +307,7 @@ def test_the_seed_changes_nothing_in_the_default() -> None:
         np.testing.assert_array_equal(first, p)
 
 
-def scales(n: int, seed: int) -> pd.DataFrame:
+def scales(n, seed):
     """Make series of different scales, each with its values from 0 to 1 beside it."""
     rng = np.random.default_rng(seed)
     label = rng.integers(4, size=n)
@@ -324,7 +318,7 @@ def scales(n: int, seed: int) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_no_member_counts_negatively(seed: int) -> None:
+def test_no_member_counts_negatively(seed):
     """A density of small variance has log odds of thousands far away, whose negative part is no evidence."""
     model = bn.bnc(class_var="series", dataset=scales(1000, seed))
     new = scales(1000, seed + 10)

@@ -1,14 +1,10 @@
 """The estimator for scikit-learn: its own checks, its tools around ours, and data of all kinds."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 import warnings
 from copy import copy
 from importlib import import_module
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,7 +41,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from bnclassify.sklearn import BNCClassifier, BNCMultiClassifier, MDLPDiscretizer, RareLevelMerger
 
 
-def plain(learner: Any = "tan_cl", smooth: float | None = 1, **options: Any) -> BNCClassifier:
+def plain(learner="tan_cl", smooth=1, **options):
     """A classifier of categories alone, one network with plain tables."""
     return BNCClassifier(learner, smooth, **{"discretize": None, "handle_unknown": "error", **options})
 
@@ -59,20 +55,18 @@ EXPECTED = {
 }
 CASES = {
     "check_sample_weight_equivalence_on_dense_data": "weighs rows of numbers, each of which is a case "
-    "of any weight, unless weights are frequencies",
+    "of any weight, unless weights are frequencies"
 }
-GREEDY = {
-    "check_fit2d_1sample": "says that k is out of range, for one row cannot be dealt into folds",
-}
+GREEDY = {"check_fit2d_1sample": "says that k is out of range, for one row cannot be dealt into folds"}
 
 
 @pytest.fixture
-def X(car: pd.DataFrame) -> pd.DataFrame:
+def X(car):
     return car.drop(columns="class")
 
 
 @pytest.fixture
-def y(car: pd.DataFrame) -> pd.Series[Any]:
+def y(car):
     return car["class"]
 
 
@@ -91,7 +85,7 @@ def y(car: pd.DataFrame) -> pd.Series[Any]:
     ],
     ids=lambda value: value.learner if isinstance(value, BNCClassifier) else "",
 )
-def test_scikit_learn_checks(estimator: BNCClassifier, expected: dict[str, str]) -> None:
+def test_scikit_learn_checks(estimator, expected):
     results = check_estimator(estimator, on_fail=None, on_skip=None)
     failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
     assert len(results) > 50
@@ -100,7 +94,7 @@ def test_scikit_learn_checks(estimator: BNCClassifier, expected: dict[str, str])
 
 @informative_gaps
 @given(st.data(), st.sampled_from(["nb", "tan_cl", "aode"]), smooths)
-def test_figures_are_those_of_the_functions(data: st.DataObject, learner: str, smooth: float) -> None:
+def test_figures_are_those_of_the_functions(data, learner, smooth):
     frame = data.draw(frames(missing=0.2))
     features, labels = frame.drop(columns="class"), frame["class"]
     clf = plain(learner, smooth).fit(features, labels)
@@ -127,9 +121,7 @@ def test_figures_are_those_of_the_functions(data: st.DataObject, learner: str, s
         ({"learner": "fssj", "dag_args": {"k": 2, "rng": 3}}, {}, 3),
     ],
 )
-def test_arguments_reach_learner_and_lp(
-    X: pd.DataFrame, y: pd.Series[Any], options: dict[str, Any], lp_args: dict[str, Any], rng: int | None
-) -> None:
+def test_arguments_reach_learner_and_lp(X, y, options, lp_args, rng):
     clf = plain(**options, smooth=0.5, lp_args=lp_args, random_state=rng).fit(X, y.astype(str))
     learner, dag_args = options["learner"], dict(options.get("dag_args", {}))
     if learner in ("tan_hc", "fssj"):
@@ -140,8 +132,8 @@ def test_arguments_reach_learner_and_lp(
     assert bn.modelstring(clf.model_) == bn.modelstring(x)
 
 
-def test_random_state_of_every_kind(X: pd.DataFrame, y: pd.Series[Any]) -> None:
-    def fitted(random_state: object) -> np.ndarray:
+def test_random_state_of_every_kind(X, y):
+    def fitted(random_state):
         clf = plain("nb", lp_args={"awnb_trees": 2}, random_state=random_state)
         return clf.fit(X, y).predict_proba(X)
 
@@ -151,9 +143,7 @@ def test_random_state_of_every_kind(X: pd.DataFrame, y: pd.Series[Any]) -> None:
 
 
 @pytest.mark.parametrize("learner", ["nb", "tan_cl"])
-def test_cross_validation_agrees_with_cv(
-    car: pd.DataFrame, X: pd.DataFrame, y: pd.Series[Any], learner: str
-) -> None:
+def test_cross_validation_agrees_with_cv(car, X, y, learner):
     folds = bn.stratified_folds(y, 5, rng=1)
     x = bn.bnc(learner, "class", car, smooth=1)
     ours = bn.cv(x, car, folds=folds, mean=False)[0]
@@ -161,7 +151,7 @@ def test_cross_validation_agrees_with_cv(
     np.testing.assert_allclose(theirs, ours, rtol=1e-12)
 
 
-def test_grid_search(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+def test_grid_search(X, y):
     grid = [
         {"learner": ["nb", bn.aode], "smooth": [0.1, 1]},
         {"learner": ["tan_cl"], "dag_args": [None, {"score": "bic"}], "lp_args": [None, {"missing": "em"}]},
@@ -175,7 +165,7 @@ def test_grid_search(X: pd.DataFrame, y: pd.Series[Any]) -> None:
 
 
 @pytest.mark.parametrize("output", ["default", "pandas"])
-def test_measurements_go_through_a_discretizer(output: str) -> None:
+def test_measurements_go_through_a_discretizer(output):
     measured, species = load_iris(return_X_y=True, as_frame=True)
     bins = KBinsDiscretizer(5, encode="ordinal", strategy="uniform")
     pipe = make_pipeline(bins, plain(dag_args={"score": "bic"})).set_output(transform=output)
@@ -192,7 +182,7 @@ def test_measurements_go_through_a_discretizer(output: str) -> None:
 
 
 @informative_gaps
-def test_codes_of_an_encoder_say_the_same_as_the_labels(voting: pd.DataFrame) -> None:
+def test_codes_of_an_encoder_say_the_same_as_the_labels(voting):
     features, labels = voting.drop(columns="Class"), voting["Class"]
     assert features.isna().any(axis=None)
     usual = plain().fit(features, labels).predict_proba(features)
@@ -200,7 +190,7 @@ def test_codes_of_an_encoder_say_the_same_as_the_labels(voting: pd.DataFrame) ->
     np.testing.assert_allclose(encoded.predict_proba(features), usual)
 
 
-def test_codes_of_unknown_labels() -> None:
+def test_codes_of_unknown_labels():
     train = pd.DataFrame({"a": ["u", "v", "u", "v"], "b": ["r", "r", "s", "s"]})
     strange = pd.DataFrame({"a": ["w", "u"], "b": ["s", None]})
     missing = strange.replace("w", None)
@@ -216,7 +206,7 @@ def test_codes_of_unknown_labels() -> None:
         strict.predict(strange)
 
 
-def test_unseen_values(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+def test_unseen_values(X, y):
     text = X.astype(str)
     seen = text["safety"] != "low"
     clf = plain().fit(text[seen], y[seen])
@@ -262,7 +252,7 @@ COLUMNS = {
 @informative_gaps
 @pytest.mark.filterwarnings("ignore:column '(size|count)'. .* not among the levels")
 @given(st.data(), st.sampled_from(["mdlp", "quantile", "width", "mixed"]), st.integers(2, 4))
-def test_numbers_are_cut_by_what_fit_sees(data: st.DataObject, method: str, bins: int) -> None:
+def test_numbers_are_cut_by_what_fit_sees(data, method, bins):
     frame = data.draw(frames(missing=0.2))
     rng = np.random.default_rng(len(frame))
     frame.insert(0, "size", rng.normal(size=len(frame)).round(1))
@@ -280,7 +270,7 @@ def test_numbers_are_cut_by_what_fit_sees(data: st.DataObject, method: str, bins
 
 
 @pytest.mark.slow
-def test_cutting_is_no_leak_and_can_be_searched_for() -> None:
+def test_cutting_is_no_leak_and_can_be_searched_for():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 500)), np.repeat(["ill", "well"], 30)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
@@ -293,7 +283,7 @@ def test_cutting_is_no_leak_and_can_be_searched_for() -> None:
     assert search.best_estimator_.discretizer_.method == search.best_params_["discretize"]
 
 
-def test_columns_without_a_cut_are_left_out(car: pd.DataFrame, X: pd.DataFrame, y: pd.Series) -> None:
+def test_columns_without_a_cut_are_left_out(car, X, y):
     noise = X.assign(noise=np.random.default_rng(0).normal(size=len(X)), empty=np.nan)
     clf = plain(discretize="mdlp").fit(noise, y)
     assert clf.discretizer_.uncut == ("noise", "empty")
@@ -304,12 +294,12 @@ def test_columns_without_a_cut_are_left_out(car: pd.DataFrame, X: pd.DataFrame, 
     assert set(alone.predict(noise[["noise", "empty"]])) == {"unacc"}
 
 
-def test_a_class_among_the_features_is_told(car: pd.DataFrame) -> None:
+def test_a_class_among_the_features_is_told(car):
     other = car.assign(**{"class": car["doors"]})
     assert plain("nb").fit(other, car["class"]).model_.class_var == "class_"
 
 
-def test_without_cutting_there_is_no_discretizer(X: pd.DataFrame, y: pd.Series) -> None:
+def test_without_cutting_there_is_no_discretizer(X, y):
     clf = plain("nb", discretize="mdlp").fit(X.assign(age=np.arange(len(X)) / 2), y)
     assert clf.discretizer_.columns == ("age",)
     clf.set_params(discretize=None).fit(X, y)
@@ -318,7 +308,7 @@ def test_without_cutting_there_is_no_discretizer(X: pd.DataFrame, y: pd.Series) 
 
 
 @pytest.mark.parametrize("data", COLUMNS.values(), ids=COLUMNS)
-def test_kinds_of_columns(data: Any) -> None:
+def test_kinds_of_columns(data):
     """Each holds what the same values give as text in a data frame."""
     labels = ["yes", "no", "yes"]
     rows = data.to_numpy(dtype=object) if isinstance(data, pd.DataFrame) else data
@@ -352,7 +342,7 @@ def test_kinds_of_columns(data: Any) -> None:
     ],
     ids=str,
 )
-def test_kinds_of_labels(labels: Any, classes: list[Any]) -> None:
+def test_kinds_of_labels(labels, classes):
     clf = plain(smooth=0.01).fit([["u"], ["v"], ["u"]], labels)
     assert clf.classes_.tolist() == classes
     assert [type(c) for c in clf.classes_.tolist()] == [type(c) for c in classes]
@@ -372,7 +362,7 @@ def test_kinds_of_labels(labels: Any, classes: list[Any]) -> None:
         (["a", "b"], 0, "class"),
     ],
 )
-def test_class_gets_a_name_that_no_feature_has(columns: list[str], name: object, expected: str) -> None:
+def test_class_gets_a_name_that_no_feature_has(columns, name, expected):
     data = pd.DataFrame([["u", 1.0], ["v", 0.0], ["u", 0.0]], columns=columns)
     clf = plain().fit(data, pd.Series([1, 0, 1], name=name, index=[9, 8, 7]))
     assert clf.model_.variables == (*columns, expected)
@@ -384,9 +374,7 @@ def test_class_gets_a_name_that_no_feature_has(columns: list[str], name: object,
     ("labels", "dtype", "kind"),
     [([1, 2], "Int64", "i"), ([True, False], "boolean", "b"), ([2, 1], "category", "i")],
 )
-def test_classes_of_nullable_types_keep_their_type(
-    container: Any, labels: list[Any], dtype: str, kind: str
-) -> None:
+def test_classes_of_nullable_types_keep_their_type(container, labels, dtype, kind):
     clf = plain("nb").fit([["a"], ["b"]] * 3, container(labels * 3, dtype=dtype))
     assert clf.classes_.dtype.kind == kind
     assert clf.classes_.tolist() == sorted(labels)
@@ -395,7 +383,7 @@ def test_classes_of_nullable_types_keep_their_type(
         plain("nb").fit([["a"], ["b"]], container([labels[0], None], dtype=dtype))
 
 
-def test_names_and_number_of_features(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+def test_names_and_number_of_features(X, y):
     clf = plain()
     with pytest.raises(NotFittedError):
         clf.predict(X)
@@ -415,21 +403,21 @@ def test_names_and_number_of_features(X: pd.DataFrame, y: pd.Series[Any]) -> Non
         clf.predict(X.to_numpy()[:, :5])
 
 
-def test_no_rows_have_no_predictions(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+def test_no_rows_have_no_predictions(X, y):
     for data in (X, X.to_numpy()):
         clf = plain().fit(data, y)
         assert clf.predict(data[:0]).shape == (0,)
         assert clf.predict_proba(data[:0]).shape == clf.predict_log_proba(data[:0]).shape == (0, 4)
 
 
-def test_log_probabilities_too_small_for_a_float() -> None:
+def test_log_probabilities_too_small_for_a_float():
     data = np.repeat([[0], [1]], 800, axis=1)
     log = plain("nb", smooth=1e-3).fit(data, ["a", "b"]).predict_log_proba(data)
     # Each feature is θ = 1.001/1.002 under the right class and 0.001/1.002 under the other.
     assert log[0] == pytest.approx([0, -800 * np.log(1.001 / 0.001)])
 
 
-def test_without_scikit_learn_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("bnclassify.sklearn")]:
         monkeypatch.delitem(sys.modules, name)
     for name in [name for name in sys.modules if name.split(".")[0] == "sklearn"]:
@@ -439,7 +427,7 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch: pytest.MonkeyPatch
         import_module("bnclassify.sklearn")
 
 
-def test_prior_and_costs_are_those_of_predict(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+def test_prior_and_costs_are_those_of_predict(X, y):
     names = sorted(y.unique())
     prior = dict.fromkeys(names, 0.25)
     costs = pd.DataFrame(1 - np.eye(4), index=names, columns=names)
@@ -460,17 +448,16 @@ def test_prior_and_costs_are_those_of_predict(X: pd.DataFrame, y: pd.Series[Any]
 
 
 @pytest.mark.parametrize(
-    ("learner", "dag_args"),
-    [("anb", {"parents": {}}), ("tan_hc", {"k": 2}), ("ande", {}), ("chisq_dn", {})],
+    ("learner", "dag_args"), [("anb", {"parents": {}}), ("tan_hc", {"k": 2}), ("ande", {}), ("chisq_dn", {})]
 )
-def test_learners_that_require_more_accept_numbers(learner: str, dag_args: dict[str, Any]) -> None:
+def test_learners_that_require_more_accept_numbers(learner, dag_args):
     measured = load_iris(as_frame=True).frame.iloc[::3]
     features, labels = measured.drop(columns="target"), measured["target"].astype(str)
     clf = BNCClassifier(learner, 1, dag_args=dag_args, random_state=0).fit(features, labels)
     assert clf.score(features, labels) > 0.85
 
 
-def test_without_arguments_it_is_the_most_accurate() -> None:
+def test_without_arguments_it_is_the_most_accurate():
     measured = load_iris(as_frame=True).frame
     features, labels = measured.drop(columns="target"), measured["target"].astype(str)
     clf = BNCClassifier().fit(features, labels)
@@ -497,9 +484,7 @@ def test_without_arguments_it_is_the_most_accurate() -> None:
         ({"learner": "nb", "lp_args": {"wanbia": True}}, "lp(smooth=1, wanbia=True)"),
     ],
 )
-def test_parameters_by_kind(
-    X: pd.DataFrame, y: pd.Series[Any], options: dict[str, Any], parameters: str
-) -> None:
+def test_parameters_by_kind(X, y, options, parameters):
     model = BNCClassifier(**options).fit(X[::9], y[::9]).model_
     step = model.recipe.parameters
     assert str(step) == parameters
@@ -509,13 +494,13 @@ def test_parameters_by_kind(
 
 
 @pytest.mark.slow
-def test_scikit_learn_checks_of_several_outputs() -> None:
+def test_scikit_learn_checks_of_several_outputs():
     results = check_estimator(BNCMultiClassifier("mbc"), on_fail=None, on_skip=None)
     assert len(results) > 50
     assert not {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
 
 
-def test_several_outputs_are_those_of_predict(votes: pd.DataFrame) -> None:
+def test_several_outputs_are_those_of_predict(votes):
     names = ["crime", "Class"]
     X, y = votes.drop(columns=names), votes[names]
     model = bn.lp(bn.mbc(names, votes), votes, smooth=2)
@@ -531,7 +516,7 @@ def test_several_outputs_are_those_of_predict(votes: pd.DataFrame) -> None:
     assert clf.score(X, y, sample_weight=weights) == pytest.approx(np.average(right, weights=weights))
 
 
-def test_several_outputs_of_numbers_in_a_grid() -> None:
+def test_several_outputs_of_numbers_in_a_grid():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     y = np.column_stack([X[:, 0] > 0, X[:, 0] + X[:, 1] > 0]).astype(int)
@@ -542,7 +527,7 @@ def test_several_outputs_of_numbers_in_a_grid() -> None:
     assert pickle.loads(pickle.dumps(search.best_estimator_)).score(X, y) == search.score(X, y)
 
 
-def test_weights_are_rows_repeated(car: pd.DataFrame) -> None:
+def test_weights_are_rows_repeated(car):
     weights = np.random.default_rng(0).integers(0, 4, len(car))
     features, labels = car.drop(columns="class"), car["class"].astype(str)
     repeated = np.repeat(np.arange(len(car)), weights)
@@ -553,13 +538,13 @@ def test_weights_are_rows_repeated(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-def test_any_weights_are_taken_where_nothing_is_cut(car: pd.DataFrame) -> None:
+def test_any_weights_are_taken_where_nothing_is_cut(car):
     weights = np.random.default_rng(0).uniform(0, 3, len(car))
     labels, features = car["class"].astype(str), car.drop(columns="class")
     codes = features.assign(doors=features["doors"].cat.codes + 1, same=7)
     backoff = {"backoff": True, "held_out": "weights"}  # the default reads codes as numbers
     for some, lp_args in ((features.astype(str), None), (codes, backoff)):
-        settings: dict[str, Any] = {"learner": "nb", "lp_args": lp_args}
+        settings = {"learner": "nb", "lp_args": lp_args}
         mine = BNCClassifier(discretize="mdlp", **settings).fit(some, labels, sample_weight=weights)
         twice = clone(mine).fit(some, labels, sample_weight=weights * 2**40)
         cut = some.drop(columns="same", errors="ignore")
@@ -572,11 +557,11 @@ def test_any_weights_are_taken_where_nothing_is_cut(car: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     "discretize", ["averaged", "mdlp", "quantile", pytest.param("auto", marks=pytest.mark.slow)]
 )
-def test_weighted_numbers_are_rows_repeated(discretize: str) -> None:
+def test_weighted_numbers_are_rows_repeated(discretize):
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, weights = X.iloc[:, :4], np.random.default_rng(1).integers(0, 4, len(y))
     repeated = np.repeat(np.arange(len(y)), weights)
-    network: dict[str, Any] = {"learner": "kdb_mi", "smooth": 1, "dag_args": {"kdbk": 1}}
+    network = {"learner": "kdb_mi", "smooth": 1, "dag_args": {"kdbk": 1}}
     options = {"discretize": discretize, **network} if discretize != "auto" else {}
     mine = BNCClassifier(**options, weights_are="frequencies").fit(X, y, sample_weight=weights)
     other = BNCClassifier(**options).fit(X.iloc[repeated], y.iloc[repeated])
@@ -584,7 +569,7 @@ def test_weighted_numbers_are_rows_repeated(discretize: str) -> None:
     np.testing.assert_allclose(mine.predict_proba(X), other.predict_proba(X), rtol=1e-9)
 
 
-def test_weights_with_fractions_are_cases_in_any_unit(car: pd.DataFrame) -> None:
+def test_weights_with_fractions_are_cases_in_any_unit(car):
     X, y = car.drop(columns="class"), car["class"].astype(str)
     weights = np.random.default_rng(0).uniform(0.5, 1, len(car)) / len(car)
     size = weights.sum() ** 2 / np.square(weights).sum()  # the effective number of rows
@@ -598,10 +583,10 @@ def test_weights_with_fractions_are_cases_in_any_unit(car: pd.DataFrame) -> None
         np.testing.assert_array_equal(weighted.predict_proba(X), plain("nb").fit(X, y).predict_proba(X))
 
 
-def test_whole_weights_of_numbers_are_cases() -> None:
+def test_whole_weights_of_numbers_are_cases():
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, weights = X.iloc[:, :4], np.random.default_rng(1).integers(1, 4, len(y))
-    options: dict[str, Any] = {"learner": "kdb_mi", "smooth": 1, "discretize": "mdlp"}
+    options = {"learner": "kdb_mi", "smooth": 1, "discretize": "mdlp"}
     mine = BNCClassifier(**options).fit(X, y, sample_weight=weights).predict_proba(X)
     cases = BNCClassifier(**options, weights_are="cases").fit(X, y, sample_weight=weights)
     np.testing.assert_array_equal(mine, cases.predict_proba(X))
@@ -609,7 +594,7 @@ def test_whole_weights_of_numbers_are_cases() -> None:
     np.testing.assert_allclose(mine, scaled.predict_proba(X), rtol=1e-12)
 
 
-def test_rows_of_weight_0_are_ignored_with_their_groups() -> None:
+def test_rows_of_weight_0_are_ignored_with_their_groups():
     X, y = load_iris(return_X_y=True, as_frame=True)
     X, y = X.iloc[::2, :2], y[::2]
     groups, used = np.arange(len(y)) // 4, np.arange(len(y)) % 3 > 0
@@ -622,7 +607,7 @@ def test_rows_of_weight_0_are_ignored_with_their_groups() -> None:
         BNCClassifier("nb").fit(X, y, groups=groups)
 
 
-def test_joint_log_probabilities(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+def test_joint_log_probabilities(X, y):
     clf = plain("tan_cl").fit(X, y)
     joint = clf.predict_joint_log_proba(X.assign(safety=None))
     total = logsumexp(joint, axis=1, keepdims=True)
@@ -642,7 +627,7 @@ def test_joint_log_probabilities(X: pd.DataFrame, y: pd.Series[Any]) -> None:
         BNCClassifier().fit(X[::40], y[::40]).predict_joint_log_proba(X)
 
 
-def test_libraries_change_names_and_try_out_a_row_of_zeros(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+def test_libraries_change_names_and_try_out_a_row_of_zeros(X, y):
     """A copy without names accepts arrays; numbers in columns of text are missing values."""
     wine, cultivar = load_wine(return_X_y=True, as_frame=True)
     clf = BNCClassifier("nb").fit(wine, cultivar)
@@ -661,7 +646,7 @@ def test_libraries_change_names_and_try_out_a_row_of_zeros(X: pd.DataFrame, y: p
         text.set_params(handle_unknown="error").predict(X.astype(str).head(2).assign(safety=[1, 2]))
 
 
-def test_attributes_can_be_saved_by_other_libraries(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+def test_attributes_can_be_saved_by_other_libraries(X, y):
     """Formats that trust arrays and plain values have none of pandas."""
     odd = X.assign(n=pd.array([1, None] * (len(X) // 2) + [1] * (len(X) % 2), dtype="Int64"), x=0.5)
     clf = BNCClassifier("nb", smooth=1).fit(odd, y)
@@ -678,13 +663,10 @@ NAMELESS = pytest.mark.filterwarnings("ignore:X (does not have valid|has) featur
 @NAMELESS
 @pytest.mark.parametrize(
     ("transformer", "expected"),
-    [
-        (MDLPDiscretizer(), MESSAGE),
-        (RareLevelMerger(1), set()),
-    ],
+    [(MDLPDiscretizer(), MESSAGE), (RareLevelMerger(1), set())],
     ids=["mdlp", "nothing rare"],
 )
-def test_scikit_learn_checks_of_transformers(transformer: Any, expected: Any) -> None:
+def test_scikit_learn_checks_of_transformers(transformer, expected):
     results = check_estimator(transformer, on_fail=None, on_skip=None)
     assert {r["check_name"] for r in results if r["status"] == "failed"} == expected
     assert "check_n_features_in" in {r["check_name"] for r in results if r["status"] == "passed"}
@@ -693,7 +675,7 @@ def test_scikit_learn_checks_of_transformers(transformer: Any, expected: Any) ->
 
 
 @NAMELESS
-def test_discretizer_in_a_pipeline() -> None:
+def test_discretizer_in_a_pipeline():
     wines, cultivar = load_wine(return_X_y=True, as_frame=True)
     transformer = MDLPDiscretizer().fit(wines, cultivar)
     assert transformer.get_feature_names_out().tolist() == wines.columns.tolist()
@@ -713,7 +695,7 @@ def test_discretizer_in_a_pipeline() -> None:
     assert cross_val_score(pipe, wines, cultivar, cv=5, error_score="raise").mean() > 0.95
 
 
-def test_merger_in_a_pipeline() -> None:
+def test_merger_in_a_pipeline():
     visits = pd.DataFrame({"town": ["Aden"] * 4 + ["Bari"] * 3 + ["Cork", "Dover", None], "km": 0.5})
     merger = RareLevelMerger(3).fit(visits)
     frame, expected = bn.merge_rare(visits, min_count=3)
@@ -730,7 +712,7 @@ def test_merger_in_a_pipeline() -> None:
 
 
 @pytest.mark.parametrize("learner", ["nb", "ande"])
-def test_importances_are_mean_contributions(car: pd.DataFrame, learner: str) -> None:
+def test_importances_are_mean_contributions(car, learner):
     some = car.sample(190, random_state=0).reset_index(drop=True)
     X, y = some.drop(columns="class"), some["class"].astype(str)
     clf = plain(learner).fit(X, y)
@@ -740,7 +722,7 @@ def test_importances_are_mean_contributions(car: pd.DataFrame, learner: str) -> 
     assert clf.feature_importances_.sum() == pytest.approx(1)
 
 
-def test_importances_of_columns_that_are_dropped(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+def test_importances_of_columns_that_are_dropped(X, y):
     noise = X.assign(noise=np.random.default_rng(0).normal(size=len(X)))
     clf = plain("nb", discretize="mdlp").fit(noise, y)
     assert clf.feature_importances_[-1] == 0
@@ -752,7 +734,7 @@ def test_importances_of_columns_that_are_dropped(X: pd.DataFrame, y: pd.Series[A
     assert not hasattr(plain("nb"), "feature_importances_")
 
 
-def test_arguments_of_the_learner_in_grids(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+def test_arguments_of_the_learner_in_grids(X, y):
     base = plain("tan_cl", dag_args={"root": "safety"})
     assert base.get_params()["dag_args__root"] == "safety"
     assert "dag_args__root" not in base.get_params(deep=False)
@@ -773,7 +755,7 @@ def test_arguments_of_the_learner_in_grids(X: pd.DataFrame, y: pd.Series[Any]) -
         plain("tan_cl").set_params(dag_args__scor="bic").fit(X, y)
 
 
-def test_objects_that_are_all_bools_are_bools(X: pd.DataFrame, y: pd.Series[Any]) -> None:
+def test_objects_that_are_all_bools_are_bools(X, y):
     good = (y != "unacc").astype(object)
     clf = plain("nb").fit(X, good)
     assert clf.classes_.dtype == bool
@@ -785,7 +767,7 @@ def test_objects_that_are_all_bools_are_bools(X: pd.DataFrame, y: pd.Series[Any]
     assert [classes.dtype for classes in both.classes_] == [bool, bool]
 
 
-def test_warnings_are_given_once_and_not_per_fold() -> None:
+def test_warnings_are_given_once_and_not_per_fold():
     frame = pd.DataFrame({"id": [f"r{i}" for i in range(60)], "b": ["u", "v"] * 30})
     labels = np.repeat(["n", "y"], 30)
     clf = BNCClassifier("nb", smooth=1, missing_level=False)
@@ -803,7 +785,7 @@ def test_warnings_are_given_once_and_not_per_fold() -> None:
     assert sum("'id': all values differ" in str(warning.message) for warning in caught) == 5
 
 
-def test_labels_that_scikit_learn_does_not_accept_are_named() -> None:
+def test_labels_that_scikit_learn_does_not_accept_are_named():
     numbers = pd.Series(range(40))
     X = pd.DataFrame({"a": numbers % 5})
     for y, name in [(pd.cut(numbers, 3), "Interval"), (pd.Series([1, "b"] * 20), "'int', 'str'")]:
@@ -812,7 +794,7 @@ def test_labels_that_scikit_learn_does_not_accept_are_named() -> None:
         assert set(plain("nb").fit(X, y.astype(str)).predict(X)) <= set(y.astype(str))
 
 
-def test_groups_and_time_splits_are_folds(car: pd.DataFrame) -> None:
+def test_groups_and_time_splits_are_folds(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     groups = np.repeat(np.arange(12), 144)
     by_group = GroupKFold(4).split(car, groups=groups)
@@ -835,7 +817,7 @@ def test_groups_and_time_splits_are_folds(car: pd.DataFrame) -> None:
         bn.cv(x, car, folds=[([0, 1], [1, 2]), ([0], [5])])
 
 
-RECIPES: dict[str, Any] = {
+RECIPES = {
     "nb": lambda car: bn.lp(bn.nb("class", car), car, smooth=2),
     "tan": lambda car: bn.lp(bn.tan_cl("class", car, score="bic", root="doors"), car, ess=3),
     "anb": lambda car: bn.lp(bn.anb("class", {"maint": ["buying", "safety"]}, car), car, smooth=1),
@@ -849,13 +831,13 @@ RECIPES: dict[str, Any] = {
 }
 
 
-def alone(class_var: str, dataset: pd.DataFrame) -> Any:
+def alone(class_var, dataset):
     """A learner of the user's own."""
     return bn.nb(class_var, dataset, features=["safety"])
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_an_estimator_repeats_the_recipe_of_a_model(car: pd.DataFrame, name: str) -> None:
+def test_an_estimator_repeats_the_recipe_of_a_model(car, name):
     x = RECIPES[name](car)
     clf = BNCClassifier.from_model(x)
     assert hasattr(clf, "model_") == x.fitted
@@ -870,7 +852,7 @@ def test_an_estimator_repeats_the_recipe_of_a_model(car: pd.DataFrame, name: str
 
 
 @pytest.mark.slow
-def test_an_estimator_repeats_the_preparation_of_a_model() -> None:
+def test_an_estimator_repeats_the_preparation_of_a_model():
     pima = bn.load_pima()
     for settings in (
         {"dag_learner": "nb", "smooth": 1, "discretize": "quantile", "bins": 3, "missing_level": True},
@@ -888,9 +870,9 @@ def test_an_estimator_repeats_the_preparation_of_a_model() -> None:
 @pytest.mark.parametrize(
     "name", [pytest.param("the default", marks=pytest.mark.slow), "numbers", "text", "subset"]
 )
-def test_an_estimator_predicts_by_a_loaded_model(car: pd.DataFrame, tmp_path: Path, name: str) -> None:
+def test_an_estimator_predicts_by_a_loaded_model(car, tmp_path, name):
     frame, target = (car, "class") if name in ("text", "subset") else (bn.load_pima(), "diabetes")
-    settings: dict[str, Any] = {
+    settings = {
         "the default": {},
         "numbers": {"dag_learner": "nb", "smooth": 1, "numbers": "gaussian"},
         "text": {"dag_learner": "tan_cl", "smooth": 1},
@@ -914,7 +896,7 @@ def test_an_estimator_predicts_by_a_loaded_model(car: pd.DataFrame, tmp_path: Pa
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_default_of_several_outputs_is_not_worse_than_no_label() -> None:
+def test_the_default_of_several_outputs_is_not_worse_than_no_label():
     """Flares are rare: the share of correct labels of plain naive Bayes is below that of the majority."""
     flares = bn.load_solar_flare()
     names = [name for name in flares if name.endswith("flares")]
@@ -925,7 +907,7 @@ def test_the_default_of_several_outputs_is_not_worse_than_no_label() -> None:
     majority = float((actual.astype(str) == y.astype(str).mode().iloc[0]).to_numpy().mean())
     losses, shares = {}, {}
     for name, settings in {"default": {}, "mbc": {"learner": "mbc"}, "plain": {"lp_args": {}}}.items():
-        clf = BNCMultiClassifier(**settings).fit(X, y)  # type: ignore[arg-type]
+        clf = BNCMultiClassifier(**settings).fit(X, y)
         shares[name] = float((clf.predict(rows) == actual.to_numpy()).mean())
         posteriors = clf.predict_proba(rows)
         at = [np.searchsorted(labels, actual[c]) for labels, c in zip(clf.classes_, names, strict=True)]
@@ -936,7 +918,7 @@ def test_the_default_of_several_outputs_is_not_worse_than_no_label() -> None:
     assert shares["default"] > majority - 0.01
 
 
-def test_functions_read_frames_with_integer_names_as_the_estimator_does() -> None:
+def test_functions_read_frames_with_integer_names_as_the_estimator_does():
     y = pd.Series(["a", "b"] * 30)
     frame = pd.DataFrame({0: ["u", "v", "v"] * 20, 1: ["p", "q"] * 29 + ["q", "p"]})
     clf = BNCClassifier("nb", smooth=1).fit(frame, y)

@@ -1,7 +1,5 @@
 """Predictions by SQL, in SQLite and DuckDB, beside `predict`."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -27,13 +25,13 @@ from .zoo import CASES, case
 Run = Callable[[str, pd.DataFrame, str], list[tuple[Any, ...]]]
 
 
-def in_sqlite(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:
+def in_sqlite(statement, frame, table):
     with closing(sqlite3.connect(":memory:")) as database:
         frame.to_sql(table, database, index=False)
         return database.execute(statement).fetchall()
 
 
-def in_duckdb(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any, ...]]:
+def in_duckdb(statement, frame, table):
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed; the extra test has it")
     with duckdb.connect() as database:
         database.register("given", frame)
@@ -43,12 +41,11 @@ def in_duckdb(statement: str, frame: pd.DataFrame, table: str) -> list[tuple[Any
 
 
 @pytest.fixture(params=[in_sqlite, pytest.param(in_duckdb, marks=pytest.mark.slow)], ids=["sqlite", "duckdb"])
-def run(request: pytest.FixtureRequest) -> Run:
-    chosen: Run = request.param
-    return chosen
+def run(request):
+    return request.param
 
 
-def check(run: Run, model: Any, frame: pd.DataFrame) -> None:
+def check(run, model, frame):
     """Compare labels and posteriors with `predict`."""
     rows = frame.reset_index(drop=True)
     rows.insert(0, "row id", range(len(rows)))
@@ -66,14 +63,12 @@ def check(run: Run, model: Any, frame: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("sum", "women default")])
-def test_predictions_are_those_of_predict(name: str, run: Run) -> None:
+def test_predictions_are_those_of_predict(name, run):
     check(run, *case(name))
 
 
 @pytest.mark.parametrize("name", ["sum", "women default"])
-def test_sums_have_no_answer_if_a_value_is_missing_of_which_training_says_nothing(
-    name: str, run: Run
-) -> None:
+def test_sums_have_no_answer_if_a_value_is_missing_of_which_training_says_nothing(name, run):
     model, rows = case(name)
     always = rows[["pregnancies", "pedigree", "age"]].notna().all(axis=1)
     assert 0 < always.sum() < len(rows)
@@ -90,7 +85,7 @@ def test_sums_have_no_answer_if_a_value_is_missing_of_which_training_says_nothin
 
 @examples(12)
 @given(st.data())
-def test_networks_of_any_shape(data: st.DataObject) -> None:
+def test_networks_of_any_shape(data):
     frame = data.draw(frames(min_rows=5, max_features=5))
     structure = data.draw(st.one_of(networks(frame), graphs(frame)))
     model = bn.lp(structure, frame, smooth=data.draw(st.sampled_from([0, 1])))
@@ -101,7 +96,7 @@ def test_networks_of_any_shape(data: st.DataObject) -> None:
 
 @examples(8)
 @given(st.data())
-def test_weights_of_any_network(data: st.DataObject) -> None:
+def test_weights_of_any_network(data):
     frame = data.draw(frames(min_rows=20, max_features=4, missing=0.1))
     model = bn.lp(data.draw(networks(frame)), frame, backoff=True, held_out="weights")
     check(in_sqlite, model, with_holes(frame.astype(object), 0.4, 1))
@@ -117,27 +112,27 @@ def test_weights_of_any_network(data: st.DataObject) -> None:
         ([1, "b"], ["1", "b"]),
     ],
 )
-def test_labels_are_of_their_type(labels: list[Any], stored: list[Any], run: Run) -> None:
+def test_labels_are_of_their_type(labels, stored, run):
     frame = pd.DataFrame({"a": ["x", "y"] * 20, "class": pd.Categorical(labels * 20, categories=labels)})
     model = bn.lp(bn.nb("class", frame), frame, smooth=1)
     found = run(bn.to_sql(model, table="t", key=["a"]), frame[["a"]].head(2), "t")
     assert sorted(row[:2] for row in found) == [("x", stored[0]), ("y", stored[1])]
 
 
-def test_first_of_tied_classes_is_predicted(run: Run) -> None:
+def test_first_of_tied_classes_is_predicted(run):
     frame = pd.DataFrame({"a": ["x", "y"] * 2, "class": pd.Categorical(list("ppqq"), categories=["q", "p"])})
     model = bn.lp(bn.nb("class", frame), frame, smooth=1)
     assert run(bn.to_sql(model, table="t"), frame, "t") == [("q", 0.5, 0.5)] * 4
 
 
-def test_rows_that_are_impossible_are_uniform(run: Run) -> None:
+def test_rows_that_are_impossible_are_uniform(run):
     model, frame = case("impossible")
     posteriors = bn.predict(model, frame, prob=True)
     assert (np.ptp(posteriors.to_numpy(), axis=1) == 0).any()
     check(run, model, frame)
 
 
-def test_values_stored_as_another_type(run: Run) -> None:
+def test_values_stored_as_another_type(run):
     frame = pd.DataFrame(
         {"code": [1, 2, 3] * 30, "digit": ["1", "2"] * 45, "flag": [True, False, True] * 30}, dtype=object
     ).astype({"code": int, "flag": bool})
@@ -164,7 +159,7 @@ TEXTS = [
 """Text in columns of numbers: what databases, or some of them, might read as numbers."""
 
 
-def as_number(text: str) -> float:
+def as_number(text):
     """Return a text of ASCII characters as the nearest finite float, and NaN for other text."""
     try:
         number = float(text) if text.isascii() and "_" not in text else np.nan
@@ -173,7 +168,7 @@ def as_number(text: str) -> float:
     return np.nan if "inf" in text.casefold() else np.clip(number, -sys.float_info.max, sys.float_info.max)
 
 
-def check_texts(kind: str, run: Run) -> None:
+def check_texts(kind, run):
     """Compare what a model predicts for texts, in a database, and for the numbers that they represent."""
     rng, n = np.random.default_rng(0), 400
     x = rng.normal(0, 3, n)
@@ -197,22 +192,22 @@ def check_texts(kind: str, run: Run) -> None:
 
 
 @pytest.mark.parametrize("kind", ["default", "gaussian", "levels", "card"])
-def test_text_is_the_number_that_it_represents_or_missing(kind: str, run: Run) -> None:
+def test_text_is_the_number_that_it_represents_or_missing(kind, run):
     check_texts(kind, run)
 
 
-def test_booleans_may_be_stored_as_any_number(run: Run) -> None:
+def test_booleans_may_be_stored_as_any_number(run):
     frame = pd.DataFrame({"a": [True, False, True] * 20, "y": list("ppqqpq") * 10})
     model = bn.lp(bn.nb("y", frame), frame, smooth=1)
     expected = bn.predict(model, frame.head(2), prob=True).to_numpy()
-    stored: list[list[Any]] = [[1.0, 0.0], [1, 0], ["1.00", "0.00"], ["true", "false"], [True, False]]
+    stored = [[1.0, 0.0], [1, 0], ["1.00", "0.00"], ["true", "false"], [True, False]]
     for values in stored:
         found = run(bn.to_sql(model, table="t"), pd.DataFrame({"a": values}), "t")
         posteriors = sorted(row[1:] for row in found)
         np.testing.assert_allclose(posteriors, sorted(expected.tolist()), atol=1e-9)
 
 
-def test_characters_that_databases_refuse(car: pd.DataFrame) -> None:
+def test_characters_that_databases_refuse(car):
     for odd in ("a\0b", "\ud800"):
         marks = [odd] if "\0" in odd else []  # text of Arrow cannot contain lone surrogates
         frames = [car.rename(columns={"doors": mark}) for mark in marks]
@@ -228,7 +223,7 @@ def test_characters_that_databases_refuse(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-def test_the_remedy_for_many_features_is_fewer_features() -> None:
+def test_the_remedy_for_many_features_is_fewer_features():
     frame = (
         pd.DataFrame(np.arange(4_000).reshape(2, 2_000) // 2_000)
         .add_prefix("f")
@@ -240,7 +235,7 @@ def test_the_remedy_for_many_features_is_fewer_features() -> None:
 
 
 @pytest.mark.parametrize("shift", [0, 10**15])
-def test_means_of_large_whole_numbers_are_not_rounded(shift: int, run: Run) -> None:
+def test_means_of_large_whole_numbers_are_not_rounded(shift, run):
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"y": rng.choice(list("uv"), 60)})
     frame["x"] = shift + rng.integers(12, size=60) + (frame["y"] == "u")  # floats are .125 apart
@@ -251,7 +246,7 @@ def test_means_of_large_whole_numbers_are_not_rounded(shift: int, run: Run) -> N
     np.testing.assert_allclose([row[-2:] for row in found], expected, rtol=0, atol=1e-12)
 
 
-LONG: dict[str, Any] = {
+LONG = {
     "a float for no data": [1.0, 2.0, 3.0, 1e20],
     "a negative one": [-1e22, 2.0, 3.0, 4.0],
     "2**53": [1.0, 2.0, 3.0, 2.0**53],
@@ -265,7 +260,7 @@ LONG: dict[str, Any] = {
 """Four levels each, of which floats and integers of databases, and texts, mean the same."""
 
 
-def check_long_numbers(name: str, run: Run, numbers: Any = "text") -> None:
+def check_long_numbers(name, run, numbers="text"):
     """Compare levels with `predict`, also those of integers in a column of floats, as a NULL makes it."""
     frame = pd.DataFrame({"a": LONG[name], "y": list("uuvv")})
     frame = pd.concat([frame] * 10, ignore_index=True)
@@ -279,12 +274,12 @@ def check_long_numbers(name: str, run: Run, numbers: Any = "text") -> None:
 
 @pytest.mark.parametrize("numbers", ["text", "typed"])
 @pytest.mark.parametrize("name", LONG)
-def test_long_numbers_as_levels(name: str, numbers: Any, run: Run) -> None:
+def test_long_numbers_as_levels(name, numbers, run):
     check_long_numbers(name, run, numbers)
 
 
 @pytest.mark.parametrize("numbers", ["text", "typed"])
-def test_long_numbers_of_cards(numbers: Any, run: Run) -> None:
+def test_long_numbers_of_cards(numbers, run):
     frame = pd.DataFrame({"a": [2**53, 2**53 + 1, 2**53 + 2, 5] * 9, "y": list("uvvvuuvuv") * 4})
     card = bn.scorecard(bn.bnc("nb", "y", frame, smooth=1))
     found = run(bn.to_sql(card, table="t", key="a", numbers=numbers), frame.head(4), "t")
@@ -292,7 +287,7 @@ def test_long_numbers_of_cards(numbers: Any, run: Run) -> None:
     assert sorted((row[0], row[2]) for row in found) == sorted(zip(frame["a"].head(4), expected, strict=True))
 
 
-def test_classes_of_any_number_of_digits(run: Run) -> None:
+def test_classes_of_any_number_of_digits(run):
     frame = pd.DataFrame({"a": ["p", "q"] * 20, "y": pd.Series([5, 10**20 + 1] * 20, dtype=object)})
     model = bn.bnc("nb", "y", frame, smooth=1)
     found = run(bn.to_sql(model, table="t"), frame[["a"]].head(2), "t")
@@ -301,7 +296,7 @@ def test_classes_of_any_number_of_digits(run: Run) -> None:
 
 @pytest.mark.parametrize("numbers", ["text", "typed"])
 @pytest.mark.parametrize("sign", [1, -1])
-def test_numbers_up_to_1e300_differ(sign: int, numbers: Any, run: Run) -> None:
+def test_numbers_up_to_1e300_differ(sign, numbers, run):
     values = np.r_[1e205 * np.arange(1, 8), 1e299 * np.arange(1, 8)]
     frame = pd.DataFrame({"a": sign * np.tile(values, 20)})
     frame["y"] = np.where((frame["a"] > frame["a"].median()) ^ (np.arange(280) % 7 == 0), "u", "v")
@@ -316,7 +311,7 @@ def test_numbers_up_to_1e300_differ(sign: int, numbers: Any, run: Run) -> None:
 WORDS = ["yes no", "Yes No maybe", "y n", "Y N", "true false", "True False", "T F", "F M", "on off"]
 
 
-def check_booleans_for_words(words: str, run: Run, numbers: Any = "text") -> None:
+def check_booleans_for_words(words, run, numbers="text"):
     """Compare a column of words with one of booleans, which DuckDB makes of yes and no in a file."""
     first, second, *_ = levels = words.split()
     frame = pd.DataFrame({"a": levels, "y": list("uvv")[: len(levels)]})
@@ -335,13 +330,13 @@ def check_booleans_for_words(words: str, run: Run, numbers: Any = "text") -> Non
 
 @pytest.mark.parametrize("numbers", ["text", "typed"])
 @pytest.mark.parametrize("words", WORDS)
-def test_booleans_that_a_database_made_of_words(words: str, numbers: Any, run: Run) -> None:
+def test_booleans_that_a_database_made_of_words(words, numbers, run):
     check_booleans_for_words(words, run, numbers)
 
 
 @pytest.mark.parametrize("numbers", ["text", "typed"])
 @pytest.mark.parametrize("sentinel", [sys.float_info.max, -sys.float_info.max])
-def test_the_largest_float_can_stand_for_no_data(sentinel: float, numbers: Any, run: Run) -> None:
+def test_the_largest_float_can_stand_for_no_data(sentinel, numbers, run):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": np.where(rng.random(120) < 0.3, sentinel, rng.normal(size=120).round(2))})
     frame["y"] = np.where((frame["x"] == sentinel) ^ (rng.random(120) < 0.1), "p", "q")
@@ -355,7 +350,7 @@ def test_the_largest_float_can_stand_for_no_data(sentinel: float, numbers: Any, 
 
 @pytest.mark.parametrize("numbers", ["text", "typed"])
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
-def test_numbers_that_are_not_finite_are_missing(number: str, numbers: Any) -> None:
+def test_numbers_that_are_not_finite_are_missing(number, numbers):
     """Also in columns of type DOUBLE of DuckDB, in which NaN is above all numbers."""
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     model, frame = case("women gaussian")
@@ -370,7 +365,7 @@ def test_numbers_that_are_not_finite_are_missing(number: str, numbers: Any) -> N
 
 
 @pytest.mark.filterwarnings("ignore:'a'. labels that differ only in white space or case")
-def test_levels_that_differ_in_case_only() -> None:
+def test_levels_that_differ_in_case_only():
     frame = pd.DataFrame({"a": list("xXyY") * 10, "class": list("pqpqpppq") * 5})
     model = bn.lp(bn.nb("class", frame), frame, smooth=1)
     with closing(sqlite3.connect(":memory:")) as database:
@@ -381,14 +376,14 @@ def test_levels_that_differ_in_case_only() -> None:
     np.testing.assert_allclose([row[1:] for row in rows], expected, rtol=0, atol=1e-9)
 
 
-def test_levels_that_are_all_merged(run: Run) -> None:
+def test_levels_that_are_all_merged(run):
     frame = pd.DataFrame({"a": list("xyzxyz"), "b": [1, 2, 3] * 2, "class": list("ppqppp")})
     model = bn.bnc("nb", "class", frame, smooth=1, min_count=4)
     assert bn.values(model)["b"] == ("other",)
     check(run, model, frame.assign(a=["x", "new", None] * 2))
 
 
-def test_no_key_and_a_schema(run: Run) -> None:
+def test_no_key_and_a_schema(run):
     model, frame = case("nb")
     labels = [f"prob_{label}" for label in bn.classes(model)]
     for table in ("t", ("main", "t"), ("main", "step1")):
@@ -398,14 +393,14 @@ def test_no_key_and_a_schema(run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_thousand_features(run: Run) -> None:
+def test_thousand_features(run):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 3, (50, 1000)).astype(str)).add_prefix("x")
     frame["class"] = rng.choice(["a", "b"], 50)
     check(run, bn.lp(bn.nb("class", frame), frame, smooth=1), with_holes(frame, 0.1, 1))
 
 
-def test_models_that_are_not_sums_of_tables() -> None:
+def test_models_that_are_not_sums_of_tables():
     car, pima = bn.load_car(), bn.load_pima()
     models = [
         bn.lp(bn.ande("class", car, n=2), car, smooth=1),
@@ -420,7 +415,7 @@ def test_models_that_are_not_sums_of_tables() -> None:
 
 
 @pytest.mark.slow
-def test_models_that_are_too_large() -> None:
+def test_models_that_are_too_large():
     rng = np.random.default_rng(0)
     frame = (
         pd.DataFrame(rng.integers(0, 8, (200, 12)).astype(str))
@@ -434,14 +429,13 @@ def test_models_that_are_too_large() -> None:
     check(in_sqlite, weighted, with_holes(frame.rename(columns={"y": "class"}).head(20), 0.2, 1))
     wider = bn.lp(bn.kdb_mi("y", frame, kdbk=4), frame, smooth=1, held_out="weights")
     with pytest.raises(
-        ValueError,
-        match=r"1,000,000 characters\. Its largest table is that of .*, or fewer parents",
+        ValueError, match=r"1,000,000 characters\. Its largest table is that of .*, or fewer parents"
     ):
         bn.to_sql(wider, table="t")
 
 
 @pytest.mark.slow
-def test_the_remedies_for_the_default_model_work() -> None:
+def test_the_remedies_for_the_default_model_work():
     rng = np.random.default_rng(0)
     z = rng.normal(size=(214, 2))
     y = pd.qcut(z @ [1, 0.5] + 0.5 * rng.normal(size=214), 6, labels=list("abcdef")).astype(str)
@@ -459,7 +453,7 @@ def test_the_remedies_for_the_default_model_work() -> None:
     check(in_sqlite, table, frame.rename(columns={"y": "class"}).head(40))
 
 
-def test_tables_are_not_written_out_if_they_have_too_many_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_are_not_written_out_if_they_have_too_many_cells(monkeypatch):
     car = bn.load_car()
     x = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, backoff=True, held_out="weights")
     sizes = [term.logs.size for term in scorer_of_model(x).formula.formula.terms]

@@ -1,7 +1,5 @@
 """Learners of structure."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import combinations
 
@@ -20,7 +18,7 @@ from bnclassify.tools.graphs import descending_order, max_forest_parents
 from .strategies import frames, networks
 
 
-def test_nb_and_aode_with_and_without_data(car: pd.DataFrame) -> None:
+def test_nb_and_aode_with_and_without_data(car):
     assert bn.features(bn.nb("class", car, features=["safety", "doors"])) == ("doors", "safety")
     assert bn.features(bn.nb("class", features=["safety", "doors"])) == ("safety", "doors")
     assert bn.nb("class").variables == ("class",)
@@ -33,7 +31,7 @@ def test_nb_and_aode_with_and_without_data(car: pd.DataFrame) -> None:
         assert all(f[1:] == (parent, "class") for v, f in bn.feature_families(member).items() if v != parent)
 
 
-def test_nb_of_an_empty_frame_keeps_its_levels(car: pd.DataFrame) -> None:
+def test_nb_of_an_empty_frame_keeps_its_levels(car):
     assert bn.classes(bn.nb("class", car.iloc[:0])) == ("unacc", "acc", "good", "vgood")
 
 
@@ -46,13 +44,13 @@ def test_nb_of_an_empty_frame_keeps_its_levels(car: pd.DataFrame) -> None:
         ("doors", TypeError, r"Write \['doors'\]"),
     ],
 )
-def test_bad_features(car: pd.DataFrame, features: list[str], error: type, message: str) -> None:
+def test_bad_features(car, features, error, message):
     for learn in (bn.nb, bn.aode):
         with pytest.raises(error, match=message):
             learn("class", car, features=features)
 
 
-def test_anb() -> None:
+def test_anb():
     x = bn.anb("c", {"b": ["a"], "d": ["a", "b"]})
     assert bn.families(x) == {"b": ("b", "a", "c"), "a": ("a", "c"), "d": ("d", "a", "b", "c"), "c": ("c",)}
     assert bn.families(bn.anb("c", {"b": "ab"}))["b"] == ("b", "ab", "c")
@@ -60,7 +58,7 @@ def test_anb() -> None:
 
 
 @given(st.data())
-def test_modelstring_reads_back(data: st.DataObject) -> None:
+def test_modelstring_reads_back(data):
     frame = data.draw(frames(max_features=5))
     x = data.draw(networks(frame))
     for text in (bn.modelstring(x), bn.modelstring(x).replace(" ", "")):
@@ -68,14 +66,14 @@ def test_modelstring_reads_back(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("root", ["buying", "safety", "doors"])
-def test_root_is_honoured(car: pd.DataFrame, root: str) -> None:
+def test_root_is_honoured(car, root):
     x, y = bn.tan_cl("class", car), bn.tan_cl("class", car, root=root)
     assert bn.families(y)[root] == (root, "class")
     edges = [{frozenset(f[:2]) for f in bn.feature_families(z).values() if len(f) == 3} for z in (x, y)]
     assert edges[0] == edges[1]
 
 
-def test_features_never_observed_together_have_no_edge() -> None:
+def test_features_never_observed_together_have_no_edge():
     rng = np.random.default_rng(0)
     answers = pd.DataFrame({"c": rng.choice(["u", "v"], 400), "form": rng.choice(["a", "b"], 400)})
     noise = [rng.random(400) < 0.2 for _ in range(3)]
@@ -88,9 +86,7 @@ def test_features_never_observed_together_have_no_edge() -> None:
 
 
 @pytest.mark.parametrize("score", ["aic", "bic"])
-def test_contributions_of_arcs_depend_on_the_rows_in_which_they_are_observed(
-    score: str, voting: pd.DataFrame
-) -> None:
+def test_contributions_of_arcs_depend_on_the_rows_in_which_they_are_observed(score, voting):
     data = prepare_training_data(voting, ("Class",))
     gains = arc_scores(data, score).gains
     for i, j in [(0, 1), (2, 15)]:
@@ -103,7 +99,7 @@ def test_contributions_of_arcs_depend_on_the_rows_in_which_they_are_observed(
 
 @pytest.mark.parametrize("levels", [3, 40, 400])  # counted by products, in tables and in rows
 @pytest.mark.parametrize(("score", "ess"), [("loglik", 1), ("aic", 1), ("bde", 1), ("bde", 2000)])
-def test_scores_of_arcs_are_gains_of_families(score: str, ess: float, levels: int) -> None:
+def test_scores_of_arcs_are_gains_of_families(score, ess, levels):
     rng = np.random.default_rng(levels)
     codes = rng.integers(0, [levels, 3, 2, 4], (1000, 4)).astype(float)
     codes[rng.random((1000, 4)) < [0.1, 0.2, 0, 0]] = np.nan
@@ -116,21 +112,21 @@ def test_scores_of_arcs_are_gains_of_families(score: str, ess: float, levels: in
         np.testing.assert_allclose(found[is_pair], expected[is_pair], rtol=1e-10, atol=1e-10)
 
 
-def test_tied_edges_take_the_lower_columns() -> None:
+def test_tied_edges_take_the_lower_columns():
     column = list("xyxy") * 5
     frame = pd.DataFrame({"a": column, "b": column, "d": column, "c": list("pqqp") * 5})
     assert bn.modelstring(bn.tan_cl("c", frame)) == "[c] [a|c] [b|a:c] [d|a:c]"
 
 
 @given(frames(min_rows=5, max_features=4, missing=0.1), st.sampled_from(["loglik", "aic", "bic"]))
-def test_tan_cl_finds_the_best_forest(frame: pd.DataFrame, score: str) -> None:
+def test_tan_cl_finds_the_best_forest(frame, score):
     """Compare with all forests over the features, by their summed contributions."""
     frame = frame.dropna(axis=1, how="all")
     features = [name for name in frame.columns if name != "class"]
     levels = {name: len(frame[name].cat.categories) for name in frame}
 
     @cache
-    def gain(x: str, y: str) -> float:
+    def gain(x, y):
         information = bn.cmi(x, y, frame, z="class")
         if score == "loglik":
             return information
@@ -138,7 +134,7 @@ def test_tan_cl_finds_the_best_forest(frame: pd.DataFrame, score: str) -> None:
         arcs = (levels[x] - 1) * (levels[y] - 1) * levels["class"]
         return n * information - arcs * (1 if score == "aic" else 0.5 * np.log(max(n, 1)))
 
-    def is_forest(edges: tuple) -> bool:
+    def is_forest(edges):
         groups = {name: {name} for name in features}
         for x, y in edges:
             if groups[x] is groups[y]:
@@ -163,9 +159,7 @@ def test_tan_cl_finds_the_best_forest(frame: pd.DataFrame, score: str) -> None:
 
 
 @given(st.integers(1, 9), st.integers(0, 3), st.floats(0, 1), st.integers(0, 2**32 - 1))
-def test_a_forest_has_the_edges_that_kruskal_adds_one_by_one(
-    n: int, digits: int, share: float, seed: int
-) -> None:
+def test_a_forest_has_the_edges_that_kruskal_adds_one_by_one(n, digits, share, seed):
     """With few digits, many edges are tied; some differ by a rounding error."""
     rng = np.random.default_rng(seed)
     weights = np.triu(rng.normal(size=(n, n)).round(digits) + rng.normal(scale=1e-13, size=(n, n)), 1)
@@ -183,11 +177,11 @@ def test_a_forest_has_the_edges_that_kruskal_adds_one_by_one(
     assert {(min(v, p), max(v, p)) for v, p in enumerate(parents) if p >= 0} == expected
 
 
-def test_large_weights_that_differ_by_rounding_are_tied() -> None:
+def test_large_weights_that_differ_by_rounding_are_tied():
     assert descending_order(np.array([1e6, 1e6 + 1e-4, 1e6 + 1e-2])).tolist() == [2, 0, 1]
     assert descending_order(np.array([1.0, 1 + 1e-10, 1 + 1e-7])).tolist() == [2, 0, 1]
 
 
-def test_edges_that_differ_by_rounding_are_tied() -> None:
+def test_edges_that_differ_by_rounding_are_tied():
     weights = np.array([[0, 1, 1 + 1e-12], [1, 0, 1 + 1e-12], [1 + 1e-12, 1 + 1e-12, 0]])
     assert max_forest_parents(weights, ~np.eye(3, dtype=bool), roots=[0]) == [-1, 0, 0]

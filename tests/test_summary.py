@@ -1,10 +1,5 @@
 """What a model reports of itself: printed, as a table, in a notebook, and how it prepares raw data."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,9 +13,9 @@ from bnclassify.validation import recorded_scheme
 from .conftest import informative_gaps
 
 
-def facts(x: bn.BNC) -> dict[str, str]:
+def facts(x):
     """What printing shows, by name, with wrapped lines joined."""
-    found: dict[str, str] = {}
+    found = {}
     for line in repr(x).splitlines()[3:]:
         name, colon, text = line.partition(": ")
         if line[2] != " " and colon:
@@ -32,7 +27,7 @@ def facts(x: bn.BNC) -> dict[str, str]:
 
 
 @pytest.fixture
-def people() -> pd.DataFrame:
+def people():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"age": rng.uniform(18, 80, 300), "noise": rng.normal(size=300), "flat": 2.5})
     frame["town"] = ["Aden", "Bari", "Cork"] * 99 + ["Dover", None, None]
@@ -59,9 +54,7 @@ def people() -> pd.DataFrame:
         ),
     ],
 )
-def test_models_of_all_types_introduce_themselves(
-    car: pd.DataFrame, learner: str, options: dict[str, object], joint: str, missing: str
-) -> None:
+def test_models_of_all_types_introduce_themselves(car, learner, options, joint, missing):
     found = facts(bn.bnc(learner, "class", car, **options))
     assert found["rows"] == "1,728"
     assert found["class proportions"] == "unacc 0.700, acc 0.222, good 0.040, vgood 0.038"
@@ -72,7 +65,7 @@ def test_models_of_all_types_introduce_themselves(
     assert len(repr(bn.bnc(learner, "class", car, **options)).splitlines()) <= 17
 
 
-def test_rows_are_told_with_their_groups_and_weights() -> None:
+def test_rows_are_told_with_their_groups_and_weights():
     frame = pd.DataFrame({"a": list("uuvv") * 15, "y": list("ppqp") * 15, "who": [*range(20)] * 3})
     weighted = bn.encode(frame[["a", "y"]].assign(w=[0.5, 1.5, 1, 3] * 15), weights="w", weights_are="cases")
     effective = round((6 * 15) ** 2 / (12.5 * 15))  # Kish's number, of weights with these sums of squares
@@ -85,7 +78,7 @@ def test_rows_are_told_with_their_groups_and_weights() -> None:
         assert facts(x)["rows"] == expected
 
 
-def test_a_structure_shows_no_facts_of_rows(car: pd.DataFrame) -> None:
+def test_a_structure_shows_no_facts_of_rows(car):
     assert set(facts(bn.nb("class", car))) == {
         "class variable", "num. features", "arcs", "learning algorithm",
     }  # fmt: skip
@@ -95,7 +88,7 @@ def test_a_structure_shows_no_facts_of_rows(car: pd.DataFrame) -> None:
     assert facts(by_hand)["joint distribution"] == "yes"
 
 
-def test_rows_follow_the_data(car: pd.DataFrame, voting: pd.DataFrame, tmp_path: Path) -> None:
+def test_rows_follow_the_data(car, voting, tmp_path):
     whole = bn.lp(bn.nb("class", car), car, smooth=1)
     added = bn.update(bn.lp(bn.nb("class", car), car.iloc[:1000], smooth=1), car.iloc[1000:])
     assert repr(added) == repr(whole)
@@ -123,7 +116,7 @@ def test_rows_follow_the_data(car: pd.DataFrame, voting: pd.DataFrame, tmp_path:
     assert repr(bn.load(tmp_path / "em.json")) == repr(em)
 
 
-def test_several_and_latent_classes(voting: pd.DataFrame) -> None:
+def test_several_and_latent_classes(voting):
     votes, names = voting.dropna(), ["crime", "mx_missile"]
     shares = {name: (votes[name] == "y").mean() for name in names}
     expected = "; ".join(f"{name}: n {1 - y:.3f}, y {y:.3f}" for name, y in shares.items())
@@ -138,7 +131,7 @@ def test_several_and_latent_classes(voting: pd.DataFrame) -> None:
 
 
 @informative_gaps
-def test_preparation_and_dropped_columns(people: pd.DataFrame) -> None:
+def test_preparation_and_dropped_columns(people):
     options = {"smooth": 1, "discretize": "mdlp"}
     x = bn.bnc("nb", "buys", people, **options, min_count=5, missing_level=["town"])
     found = facts(x)
@@ -165,8 +158,8 @@ def test_preparation_and_dropped_columns(people: pd.DataFrame) -> None:
 
 
 @informative_gaps
-def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
-    x: Any = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"), pairs=2)
+def test_the_default_model_prints_what_matters(people):
+    x = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"), pairs=2)
     assert repr(x).splitlines() == [
         "",
         "  Sum of effects",
@@ -196,7 +189,7 @@ def test_the_default_model_prints_what_matters(people: pd.DataFrame) -> None:
     assert facts(four)["discretized"] == "4 numeric columns (quantile)"
 
 
-def test_readable_digits() -> None:
+def test_readable_digits():
     assert short_point_texts((9.568582617828516, 9.755873576205284)) == ["9.569", "9.756"]
     assert short_point_texts((0.00012345678, 154.5, 123456.789, -2.0)) == [
         "0.0001235",
@@ -208,7 +201,7 @@ def test_readable_digits() -> None:
     assert interval_labels(short_point_texts((0.1 + 0.2,))) == ("(-inf, 0.3]", "(0.3, inf)")
 
 
-def test_summary_has_the_facts_and_the_performance(car: pd.DataFrame) -> None:
+def test_summary_has_the_facts_and_the_performance(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     table = bn.summary(x)
     assert table.columns.tolist() == ["item", "value"]
@@ -229,13 +222,13 @@ def test_summary_has_the_facts_and_the_performance(car: pd.DataFrame) -> None:
     assert values["strongest features"] == ", ".join(f"{n} {v:.2f}" for n, v in means[:3].items())
 
 
-def test_a_model_without_features_has_no_missing_values(car: pd.DataFrame) -> None:
+def test_a_model_without_features_has_no_missing_values(car):
     with pytest.warns(UserWarning, match="no feature remains"):
         x = bn.bnc("nb", "class", car[["class"]], smooth=1)
     assert "missing values" not in facts(x)
 
 
-def test_summary_of_other_models(car: pd.DataFrame) -> None:
+def test_summary_of_other_models(car):
     votes = car[["persons", "safety", "class"]]
     several = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
     values = bn.summary(several, car, k=2, rng=0).set_index("item")["value"]
@@ -253,7 +246,7 @@ def test_summary_of_other_models(car: pd.DataFrame) -> None:
     assert bn.summary(latent, votes).attrs["metrics"] == {}
 
 
-def test_a_notebook_shows_picture_and_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_shows_picture_and_facts(monkeypatch):
     frame = pd.DataFrame({"<b>&": ["u", "v"] * 5, "y": ["<i>", "n"] * 5})
     x = bn.bnc("nb", "y", frame, smooth=1)
     if pictures._has_dot() or pictures._path_of_graphviz_pure():
@@ -271,7 +264,7 @@ def test_a_notebook_shows_picture_and_facts(monkeypatch: pytest.MonkeyPatch) -> 
     assert "<svg" not in wide._repr_html_()
 
 
-def test_a_summary_prints_whole_sentences(people: pd.DataFrame) -> None:
+def test_a_summary_prints_whole_sentences(people):
     """The table is printed as the model is, and its parts as other tables."""
     model = bn.bnc(class_var="buys", dataset=people)
     table = bn.summary(model)

@@ -1,13 +1,10 @@
 """Averaged n-dependence estimators, against Weka's figures and the formulas written out for one row."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations, product
 from math import log, prod
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +25,7 @@ from bnclassify.tools.arrays import log_sum_exp, normalize
 from .conftest import REFERENCE, informative_gaps
 from .strategies import examples, frames, smooths
 
-WEKA: dict[str, tuple[dict[str, Any], dict[str, float]]] = {
+WEKA = {
     **{f"AODE_F{f}": ({"min_count": f}, {"smooth": 1}) for f in (1, 5, 30, 50, 100, 300, 500, 1_000_000)},
     "AODE_M": ({}, {"m": 1}),
     "AODEsr": ({"subsumption": 50}, {"m": 1}),
@@ -41,7 +38,7 @@ WEKA: dict[str, tuple[dict[str, Any], dict[str, float]]] = {
 
 
 @cache
-def referred(name: str) -> tuple[dict[str, Any], pd.DataFrame]:
+def referred(name):
     """Figures and their data."""
     reference = json.loads((REFERENCE / "superparents" / f"{name}.json").read_text())
     if name in ("car", "voting", "voting_missing"):
@@ -57,11 +54,11 @@ def referred(name: str) -> tuple[dict[str, Any], pd.DataFrame]:
 
 @examples(20)
 @given(frames(min_rows=2, max_features=4, missing=0.3), smooths, st.sampled_from(["aode", "ande", "waode"]))
-def test_products_are_the_sums_of_look_ups(frame: pd.DataFrame, smooth: float, learner: str) -> None:
+def test_products_are_the_sums_of_look_ups(frame, smooth, learner):
     if learner == "aode":
         structure = bn.aode("class", frame)
     else:
-        weights: Any = "mi" if learner == "waode" else None
+        weights = "mi" if learner == "waode" else None
         structure = bn.ande("class", frame, min_count=2, weights=weights)
     x = bn.lp(structure, frame, smooth=smooth)
     complete = frame.dropna()
@@ -76,7 +73,7 @@ def test_products_are_the_sums_of_look_ups(frame: pd.DataFrame, smooth: float, l
         np.testing.assert_allclose(multiplied, looked_up, rtol=1e-11, atol=1e-14)
 
 
-def test_the_posterior_of_a_row_does_not_depend_on_other_rows() -> None:
+def test_the_posterior_of_a_row_does_not_depend_on_other_rows():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({f"x{i}": rng.choice(list("ab"), 300) for i in range(20)})
     frame = frame.mask(rng.random(frame.shape) < 0.02).assign(y=rng.choice(list("uvw"), 300))
@@ -88,7 +85,7 @@ def test_the_posterior_of_a_row_does_not_depend_on_other_rows() -> None:
             pd.testing.assert_frame_equal(alone, together.iloc[some], check_exact=True)
 
 
-def test_products_of_tiny_probabilities() -> None:
+def test_products_of_tiny_probabilities():
     """A level that a row does not have is never one that it may have, however improbable its own are."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({f"x{i}": rng.choice(list("ab"), 200) for i in range(40)})
@@ -103,7 +100,7 @@ def test_products_of_tiny_probabilities() -> None:
 class ByHand:
     """The formulas for one row, counting rows one by one."""
 
-    def __init__(self, frame: pd.DataFrame, class_var: str, smooth: float | None, m: float | None) -> None:
+    def __init__(self, frame, class_var, smooth, m):
         self.levels = {v: list(frame[v].cat.categories) for v in frame}
         self.rows = [
             {v: None if pd.isna(value) else value for v, value in row.items()}
@@ -112,19 +109,19 @@ class ByHand:
         ]
         self.class_var, self.smooth, self.m = class_var, smooth, m
 
-    def count(self, *known: str, **values: Any) -> int:
+    def count(self, *known, **values):
         """Rows that have some values, and know some more variables."""
         return sum(
             all(row[v] == value for v, value in values.items()) and all(row[v] is not None for v in known)
             for row in self.rows
         )
 
-    def estimate(self, count: float, total: float, cells: int) -> float:
+    def estimate(self, count, total, cells):
         pseudo = self.m / cells if self.m is not None else self.smooth
         mass = total + cells * pseudo
         return (count + pseudo) / mass if mass else 1 / cells
 
-    def joint(self, label: Any, row: dict[str, Any], above: tuple[str, ...], used: list[str]) -> float:
+    def joint(self, label, row, above, used):
         """P(label, values of the superparents) times those of the children given them."""
         given = {self.class_var: label} | {v: row[v] for v in above}
         cells = prod(len(self.levels[v]) for v in given)
@@ -135,9 +132,9 @@ class ByHand:
                 result *= self.estimate(own, self.count(child, **given), len(self.levels[child]))
         return result
 
-    def kept(self, row: dict[str, Any], subsumption: int | None) -> list[str]:
+    def kept(self, row, subsumption):
         known = [v for v in row if row[v] is not None]
-        dropped: dict[str, str] = {}
+        dropped = {}
         for i, x in enumerate(known):
             for j, y in enumerate(known):
                 if subsumption is None or x == y or dropped.get(y) == x:
@@ -150,7 +147,7 @@ class ByHand:
                     break
         return [v for v in known if v not in dropped]
 
-    def information(self, feature: str) -> float:
+    def information(self, feature):
         known = [(row[feature], row[self.class_var]) for row in self.rows if row[feature] is not None]
         result = 0.0
         for value in self.levels[feature]:
@@ -165,14 +162,7 @@ class ByHand:
                     result += p * log(p / q)
         return result if result > 1e-14 else 0.0
 
-    def posterior(
-        self,
-        row: dict[str, Any],
-        n: int = 1,
-        min_count: int = 1,
-        subsumption: int | None = None,
-        weights: str | None = None,
-    ) -> list[float]:
+    def posterior(self, row, n=1, min_count=1, subsumption=None, weights=None):
         kept = self.kept(row, subsumption)
         labels = self.levels[self.class_var]
         for size in range(n, 0, -1):
@@ -193,13 +183,13 @@ class ByHand:
         return [m / sum(mass) if sum(mass) else 1 / len(mass) for m in mass]
 
 
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def records(frame):
     rows = frame.drop(columns="class").to_dict("records")
     return [{v: None if pd.isna(value) else value for v, value in row.items()} for row in rows]
 
 
 @st.composite
-def settings(draw: st.DrawFn) -> dict[str, Any]:
+def settings(draw):
     return {
         "n": draw(st.integers(0, 2)),
         "min_count": draw(st.integers(1, 6)),
@@ -209,7 +199,7 @@ def settings(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
-def with_copies(draw: st.DrawFn, **options: Any) -> pd.DataFrame:
+def with_copies(draw, **options):
     """Random data in which some features follow from others."""
     frame = draw(frames(**options))
     features = list(frame.columns[:-1])
@@ -226,9 +216,7 @@ def with_copies(draw: st.DrawFn, **options: Any) -> pd.DataFrame:
     chosen=settings(),
     amount=st.sampled_from([{"smooth": 1}, {"smooth": 0.3}, {"smooth": 0}, {"m": 1}, {"m": 2.5}]),
 )
-def test_posteriors_follow_the_formulas(
-    frame: pd.DataFrame, new: st.DataObject, chosen: dict[str, Any], amount: dict[str, float]
-) -> None:
+def test_posteriors_follow_the_formulas(frame, new, chosen, amount):
     x = bn.lp(bn.ande("class", frame, **chosen), frame, **amount)
     reference = ByHand(frame, "class", amount.get("smooth"), amount.get("m"))
     tested = frame.drop(columns="class").head(6).copy()
@@ -246,7 +234,7 @@ CASES += [("voting_missing", variant) for variant in WEKA if variant != "WAODE"]
 
 
 @pytest.mark.parametrize(("name", "variant"), CASES, ids="-".join)
-def test_posteriors_of_weka(name: str, variant: str) -> None:
+def test_posteriors_of_weka(name, variant):
     reference, frame = referred(name)
     settings, amount = WEKA[variant]
     x = bn.lp(bn.ande(reference["class"], frame, **settings), frame, **amount)
@@ -258,7 +246,7 @@ def test_posteriors_of_weka(name: str, variant: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["car", "voting", "breast", "tic-tac-toe"])
-def test_posteriors_of_pairs_of_superparents(name: str) -> None:
+def test_posteriors_of_pairs_of_superparents(name):
     reference, frame = referred(name)
     x = bn.lp(bn.ande(reference["class"], frame, n=2), frame, smooth=1)
     posteriors = bn.predict(x, frame.head(12), prob=True)
@@ -267,7 +255,7 @@ def test_posteriors_of_pairs_of_superparents(name: str) -> None:
 
 @informative_gaps
 @given(frame=frames(missing=0.2), smooth=smooths, use_m=st.booleans())
-def test_without_superparents_it_is_naive_bayes(frame: pd.DataFrame, smooth: float, use_m: bool) -> None:
+def test_without_superparents_it_is_naive_bayes(frame, smooth, use_m):
     amount = {"m": smooth} if use_m else {"smooth": smooth}
     x, naive = (
         bn.lp(structure, frame, **amount)
@@ -289,9 +277,7 @@ def test_without_superparents_it_is_naive_bayes(frame: pd.DataFrame, smooth: flo
     weights=st.sampled_from([None, "mi"]),
     smooth=smooths,
 )
-def test_it_is_the_mean_of_its_members(
-    frame: pd.DataFrame, n: int, weights: str | None, smooth: float
-) -> None:
+def test_it_is_the_mean_of_its_members(frame, n, weights, smooth):
     """On rows that training had, where all members vote."""
     x = bn.lp(bn.ande("class", frame, n=n, weights=weights), frame, smooth=smooth)
     n = min(n, len(bn.features(x)))
@@ -304,9 +290,7 @@ def test_it_is_the_mean_of_its_members(
 
 
 @given(frame=with_copies(missing=0.2, max_features=3), chosen=settings(), repeats=st.data())
-def test_rows_that_weigh_are_rows_repeated(
-    frame: pd.DataFrame, chosen: dict[str, Any], repeats: st.DataObject
-) -> None:
+def test_rows_that_weigh_are_rows_repeated(frame, chosen, repeats):
     times = np.array(repeats.draw(st.lists(st.integers(0, 3), min_size=len(frame), max_size=len(frame))))
     if not times.any():
         return
@@ -317,9 +301,7 @@ def test_rows_that_weigh_are_rows_repeated(
 
 
 @given(frame=with_copies(missing=0.2, max_features=3), chosen=settings(), order=st.data())
-def test_only_ties_depend_on_the_order_of_columns(
-    frame: pd.DataFrame, chosen: dict[str, Any], order: st.DataObject
-) -> None:
+def test_only_ties_depend_on_the_order_of_columns(frame, chosen, order):
     chosen["subsumption"] = None
     names = order.draw(st.permutations(list(frame.columns)))
     one = bn.predict(bn.lp(bn.ande("class", frame, **chosen), frame, m=1), frame, prob=True)
@@ -352,9 +334,7 @@ def test_only_ties_depend_on_the_order_of_columns(
     row=2,
     all_others=False,
 )
-def test_what_features_add_sums_to_the_log_odds(
-    frame: pd.DataFrame, chosen: dict[str, Any], smooth: float, row: int, all_others: bool
-) -> None:
+def test_what_features_add_sums_to_the_log_odds(frame, chosen, smooth, row, all_others):
     x = bn.lp(bn.ande("class", frame, **chosen), frame, smooth=smooth)
     some = frame.iloc[[row % len(frame)]]
     logs = log_joint(x, bn.encode(some))[0]
@@ -370,7 +350,7 @@ def test_what_features_add_sums_to_the_log_odds(
 
 
 @pytest.mark.parametrize("learner", [bn.aode, partial(bn.ande, n=1, weights="mi"), partial(bn.ande, n=2)])
-def test_a_feature_contributes_the_change_of_the_log_odds(learner: Any, car: pd.DataFrame) -> None:
+def test_a_feature_contributes_the_change_of_the_log_odds(learner, car):
     """The contribution of a feature is the change of the log odds when it joins the features before it."""
     prior = {"m": 1} if getattr(learner, "keywords", {}).get("weights") else {"smooth": 1}
     x = bn.lp(learner("class", car), car, **prior)
@@ -385,7 +365,7 @@ def test_a_feature_contributes_the_change_of_the_log_odds(learner: Any, car: pd.
     np.testing.assert_allclose(told, [odds[0], *np.diff(odds)], atol=1e-9)
 
 
-def test_a_row_without_values_gets_the_shares_of_the_classes(voting: pd.DataFrame) -> None:
+def test_a_row_without_values_gets_the_shares_of_the_classes(voting):
     empty = voting.head(1).assign(**dict.fromkeys(voting.columns[:-1], None))
     shares = (voting["Class"].value_counts() + 1) / (len(voting) + 2)
     for n in (0, 1, 2):
@@ -393,7 +373,7 @@ def test_a_row_without_values_gets_the_shares_of_the_classes(voting: pd.DataFram
         assert bn.predict(x, empty, prob=True).iloc[0].to_dict() == pytest.approx(shares.to_dict())
 
 
-def test_superparents_that_tell_nothing_weigh_the_same() -> None:
+def test_superparents_that_tell_nothing_weigh_the_same():
     """The features are independent of the class, and of each other."""
     grid = pd.DataFrame(product("ab", "xyz", "no"), columns=["f", "g", "class"])
     for n in (1, 2):
@@ -402,7 +382,7 @@ def test_superparents_that_tell_nothing_weigh_the_same() -> None:
         np.testing.assert_allclose(some.weights, same.weights)
 
 
-def test_the_summary_tells_members_and_what_they_need(car: pd.DataFrame) -> None:
+def test_the_summary_tells_members_and_what_they_need(car):
     x = bn.ande("class", car, n=2, min_count=3, subsumption=50, weights="mi")
     lines = {line.split(":")[0].strip(): line.split(":")[1].strip() for line in repr(x).splitlines()[3:]}
     assert lines == {
@@ -420,7 +400,7 @@ def test_the_summary_tells_members_and_what_they_need(car: pd.DataFrame) -> None
     assert not isinstance(x, AODE)
 
 
-def test_the_picture_shows_what_superparents_weigh(car: pd.DataFrame) -> None:
+def test_the_picture_shows_what_superparents_weigh(car):
     x = bn.lp(bn.ande("class", car, n=2, weights="mi"), car, m=1)
     source = bn.plot(x).source
     information = {f: bn.cmi(f, "class", car) for f in bn.features(x)}
@@ -444,7 +424,7 @@ def test_the_picture_shows_what_superparents_weigh(car: pd.DataFrame) -> None:
     assert "in each of which two features" in bn.plot(powered).source.replace("\\n", " ")
 
 
-def test_what_has_no_joint_distribution_is_refused(car: pd.DataFrame) -> None:
+def test_what_has_no_joint_distribution_is_refused(car):
     structure = bn.ande("class", car)
     x = bn.lp(structure, car, smooth=1)
     for score in (bn.loglik, bn.AIC, bn.BIC):
@@ -452,7 +432,7 @@ def test_what_has_no_joint_distribution_is_refused(car: pd.DataFrame) -> None:
             score(x, car)
 
 
-def test_a_level_as_frequent_as_min_count_is_not_rare_in_the_formula() -> None:
+def test_a_level_as_frequent_as_min_count_is_not_rare_in_the_formula():
     frame = pd.DataFrame({"a": list("uuuvvwwwww"), "b": list("xyxyxyxyxy"), "k": list("ppqqppqqpp")})
     x = bn.lp(bn.ande("k", frame, min_count=3), frame, smooth=1)
     members, _ = formula_of_members(x._fitted_estimators).formulas
@@ -460,7 +440,7 @@ def test_a_level_as_frequent_as_min_count_is_not_rare_in_the_formula() -> None:
     assert np.isnan(own.logs).all(axis=1).tolist() == [False, True, False, True]
 
 
-def test_tables_of_an_aode_are_those_of_its_members(car: pd.DataFrame) -> None:
+def test_tables_of_an_aode_are_those_of_its_members(car):
     structure = bn.aode("class", car)
     x = bn.lp(structure, car, ess=2)
     for member, alone in zip(bn.members(x), bn.members(structure), strict=True):
@@ -468,7 +448,7 @@ def test_tables_of_an_aode_are_those_of_its_members(car: pd.DataFrame) -> None:
             np.testing.assert_allclose(mine, expected, rtol=1e-12)
 
 
-def test_features_may_be_few(car: pd.DataFrame) -> None:
+def test_features_may_be_few(car):
     for n in (0, 1, 2):
         x = bn.lp(bn.ande("class", car, n=n, features=[]), car, smooth=1)
         assert bn.predict(x, car.tail(1)).item() == "unacc"
@@ -480,9 +460,7 @@ def test_features_may_be_few(car: pd.DataFrame) -> None:
         assert bn.predict(one, car.head(1)).item() == "unacc"
 
 
-def test_tables_that_would_be_too_large_are_refused(
-    car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_that_would_be_too_large_are_refused(car, monkeypatch):
     monkeypatch.setattr(cooccurrence, "MAX_BYTES", 16_000)
     one = bn.ande("class", car)
     assert bn.lp(one, car, smooth=1).fitted
@@ -495,7 +473,7 @@ def test_tables_that_would_be_too_large_are_refused(
         bn.lp(one, car, smooth=1)
 
 
-def test_levels_that_do_not_meet_take_no_room() -> None:
+def test_levels_that_do_not_meet_take_no_room():
     rng = np.random.default_rng(0)
     columns = {f"x{i}": pd.Categorical.from_codes(rng.integers(2, size=400), range(300)) for i in range(6)}
     columns["long"] = pd.Categorical(np.arange(400) // 2)
@@ -510,9 +488,7 @@ def test_levels_that_do_not_meet_take_no_room() -> None:
     chosen=settings(),
     amount=st.sampled_from([{"smooth": 1}, {"m": 2.5}]),
 )
-def test_rows_left_out_are_rows_not_learned_from(
-    frame: pd.DataFrame, chosen: dict[str, Any], amount: dict[str, float]
-) -> None:
+def test_rows_left_out_are_rows_not_learned_from(frame, chosen, amount):
     chosen["weights"] = None  # which are those of all rows
     data = prepare_training_data(frame, ("class",))
     rows = np.arange(len(frame))
@@ -524,7 +500,7 @@ def test_rows_left_out_are_rows_not_learned_from(
 
 
 @pytest.mark.parametrize("support", [5, 6, 7])
-def test_a_row_left_out_does_not_imply_its_own_values(support: int) -> None:
+def test_a_row_left_out_does_not_imply_its_own_values(support):
     """The value "u" implies "x" if more than 5 rows have it; an excluded row is not one of them."""
     rng = np.random.default_rng(0)
     b = ["u"] * support + ["v"] * 30
@@ -538,7 +514,7 @@ def test_a_row_left_out_does_not_imply_its_own_values(support: int) -> None:
     np.testing.assert_allclose(normalize(np.exp(joint[0])), expected, rtol=1e-9)
 
 
-def test_a_power_is_learned_by_leaving_rows_out(car: pd.DataFrame) -> None:
+def test_a_power_is_learned_by_leaving_rows_out(car):
     for n in (1, 2):
         plain, powered = (
             bn.bnc("ande", "class", car, m=1, dag_args={"n": n}, held_out=how) for how in (None, "power")
@@ -549,9 +525,7 @@ def test_a_power_is_learned_by_leaving_rows_out(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("features", [[], ["safety"]])
-def test_a_power_is_learned_with_fewer_features_than_superparents(
-    features: list[str], car: pd.DataFrame
-) -> None:
+def test_a_power_is_learned_with_fewer_features_than_superparents(features, car):
     structure = bn.ande("class", car, n=2, features=features)
     x = bn.lp(structure, car, smooth=1, held_out="power")
     assert len(bn.members(x)) == len(bn.members(structure)) == 1
@@ -559,7 +533,7 @@ def test_a_power_is_learned_with_fewer_features_than_superparents(
     assert bn.loo_summary(x).power > 0
 
 
-def test_weights_ignore_cells_of_less_than_a_millionth() -> None:
+def test_weights_ignore_cells_of_less_than_a_millionth():
     rows = [
         ("x", "u", "0", 5_000_000),
         ("y", "u", "0", 1_000_000),

@@ -1,28 +1,23 @@
 """Threads and forked processes: the filters of warnings stay as they are, and nothing waits for a lock."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from socketserver import ThreadingMixIn
 from threading import Thread
-from typing import Any
 from urllib.request import urlopen
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-import pandas as pd
 import pytest
 
 import bnclassify as bn
 from bnclassify.tools.messages import silencing_warnings, warn
 
-JOBS: dict[str, Callable[[pd.DataFrame], Any]] = {
+JOBS = {
     "default": lambda car: bn.bnc("nb", "class", car.head(150)),
     "wide": lambda car: bn.bnc("nb", "class", car.iloc[:12, 1:]),
     "cv": lambda car: bn.cv(bn.bnc("nb", "class", car, smooth=1), car, k=2, rng=0),
@@ -32,14 +27,12 @@ JOBS: dict[str, Callable[[pd.DataFrame], Any]] = {
 
 
 @pytest.mark.parametrize("job", JOBS)
-def test_the_filters_of_warnings_are_not_touched(
-    job: str, car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_filters_of_warnings_are_not_touched(job, car, monkeypatch):
     """No thread replaces them even for a moment, because another could then restore the wrong ones."""
 
     original = warnings.catch_warnings
 
-    def replace(*arguments: Any, **settings: Any) -> Any:
+    def replace(*arguments, **settings):
         if sys._getframe(1).f_globals.get("__name__", "").startswith("bnclassify"):  # pandas does it, too
             raise AssertionError("the filters are replaced")
         return original(*arguments, **settings)
@@ -57,14 +50,14 @@ def test_the_filters_of_warnings_are_not_touched(
             monkeypatch.undo()
 
 
-def test_silence_is_of_one_thread() -> None:
+def test_silence_is_of_one_thread():
     with silencing_warnings(), ThreadPoolExecutor(1) as pool:
         warn("nobody hears this")
         with pytest.warns(UserWarning, match="somebody hears this"):
             pool.submit(warn, "somebody hears this").result()
 
 
-def test_no_property_waits_for_a_lock() -> None:
+def test_no_property_waits_for_a_lock():
     """Before Python 3.12, the cached properties of functools have one, which a forked process may inherit."""
     if sys.version_info >= (3, 12):
         pytest.skip("cached properties have no lock")
@@ -82,7 +75,7 @@ def test_no_property_waits_for_a_lock() -> None:
     assert not locked
 
 
-def _is_locked(value: object) -> bool:
+def _is_locked(value):
     return isinstance(value, functools.cached_property)
 
 
@@ -116,7 +109,7 @@ raise SystemExit(status)
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
-def test_a_process_that_is_forked_during_a_fit_does_not_hang() -> None:
+def test_a_process_that_is_forked_during_a_fit_does_not_hang():
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], check=True, timeout=120)
 
 
@@ -126,11 +119,11 @@ class _Server(ThreadingMixIn, WSGIServer):
 
 
 class _Quiet(WSGIRequestHandler):
-    def log_message(self, format: str, *arguments: object) -> None:
+    def log_message(self, format, *arguments):
         """Print nothing."""
 
 
-def test_a_server_answers_right_while_its_model_is_replaced(car: pd.DataFrame) -> None:
+def test_a_server_answers_right_while_its_model_is_replaced(car):
     """Each answer is that of one of the models, whichever it was that the request began with."""
     versions = [bn.bnc("tan_cl", "class", car.iloc[::4], smooth=1)]
     for start in (1, 2, 3):
@@ -139,7 +132,7 @@ def test_a_server_answers_right_while_its_model_is_replaced(car: pd.DataFrame) -
     expected = [bn.predict(x, rows, prob=True).to_numpy() for x in versions]
     current = {"number": 0, "model": versions[0]}
 
-    def application(environ: Any, start_response: Any) -> list[bytes]:
+    def application(environ, start_response):
         body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
         of_request = current
         number, model = of_request["number"], of_request["model"]
@@ -147,7 +140,7 @@ def test_a_server_answers_right_while_its_model_is_replaced(car: pd.DataFrame) -
         start_response("200 OK", [("Content-Type", "application/json")])
         return [json.dumps([number, posterior]).encode()]
 
-    def ask(position: int) -> tuple[int, list[float]]:
+    def ask(position):
         body = rows.iloc[position % len(rows)].drop("class").to_json().encode()
         with urlopen(f"http://localhost:{server.server_port}", data=body, timeout=60) as response:
             return tuple(json.loads(response.read()))

@@ -1,13 +1,10 @@
 """What a type checker finds in a user's script, and what an editor offers."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path
 from typing import get_args
 
-import pandas as pd
 import pytest
 
 import bnclassify as bn
@@ -65,9 +62,7 @@ bn.compare(car, test="t")  # wrong
 
 
 @pytest.mark.slow
-def test_mypy_finds_the_errors_of_a_script_and_none_in_the_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mypy_finds_the_errors_of_a_script_and_none_in_the_package(tmp_path, monkeypatch):
     """In one run, as both read the types of all libraries."""
     api = pytest.importorskip("mypy.api", reason="mypy is not installed; the extra test has it")
     script, root = tmp_path / "script.py", Path(__file__).parents[1]
@@ -80,7 +75,7 @@ def test_mypy_finds_the_errors_of_a_script_and_none_in_the_package(
     assert found == {(str(script), str(i)) for i in wrong}, report
 
 
-def test_types_of_options_are_what_functions_accept() -> None:
+def test_types_of_options_are_what_functions_accept():
     assert set(get_args(checks.Learner)) == set(LEARNERS)
     assert set(get_args(checks.ScoreName)) == set(SCORE_NAMES)
     assert set(get_args(checks.Cutting)) == set(METHODS)
@@ -96,7 +91,7 @@ def test_types_of_options_are_what_functions_accept() -> None:
     assert names == {*METRICS, *LABEL_METRICS}
 
 
-def test_an_editor_offers_what_docstrings_explain(car: pd.DataFrame) -> None:
+def test_an_editor_offers_what_docstrings_explain(car):
     for learner in ("nb", "aode", "ande"):
         x = bn.bnc(learner, "class", car, smooth=1)
         assert {"class_var", "features", "recipe", "members"} <= set(dir(x))

@@ -1,10 +1,7 @@
 """Credible intervals of tables, of posteriors and of queries."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,26 +12,26 @@ import bnclassify as bn
 
 from .conftest import REFERENCE
 
-FIGURES: dict[str, Any] = json.loads((REFERENCE / "networks" / "uncertainty.json").read_text())
+FIGURES = json.loads((REFERENCE / "networks" / "uncertainty.json").read_text())
 NAMES = ["car", "breast"]
 
 
 @cache
-def frame(name: str) -> pd.DataFrame:
+def frame(name):
     reference = FIGURES[name]
     path = REFERENCE / "data" / f"{name}.csv"
     data = bn.load_car() if name == "car" else pd.read_csv(path, dtype=str, keep_default_na=False)
     return pd.DataFrame({v: pd.Categorical(data[v], labels) for v, labels in reference["levels"].items()})
 
 
-def network(name: str, parents: dict[str, str | None], rows: int | None = None) -> Any:
+def network(name, parents, rows=None):
     class_var, data = FIGURES[name]["class"], frame(name).iloc[:rows]
     arcs = {f: [] if parent is None else [parent] for f, parent in parents.items()}
     return bn.lp(bn.anb(class_var, arcs, data[[*parents, class_var]]), data, smooth=1)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_table_intervals_are_those_of_beta_distributions(name: str) -> None:
+def test_table_intervals_are_those_of_beta_distributions(name):
     expected = FIGURES[name]["tables"]
     x = network(name, expected["structure"])
     for number, interval in enumerate([0.9, 0.95]):
@@ -49,7 +46,7 @@ def test_table_intervals_are_those_of_beta_distributions(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_posterior_intervals_are_quantiles_over_drawn_tables(name: str) -> None:
+def test_posterior_intervals_are_quantiles_over_drawn_tables(name):
     reference, draws, distances = FIGURES[name], 400, []
     for case in reference["posteriors"]:
         features = list(reference["tan"])
@@ -71,7 +68,7 @@ def test_posterior_intervals_are_quantiles_over_drawn_tables(name: str) -> None:
     assert 0.8 < np.sqrt((scaled**2).mean()) < 1.25
 
 
-def small() -> pd.DataFrame:
+def small():
     rng = np.random.default_rng(1)
     k = rng.integers(2, size=40)
     columns = {f: np.where(rng.random(40) < 0.3, 1 - k, k) for f in "abd"}
@@ -79,7 +76,7 @@ def small() -> pd.DataFrame:
 
 
 @pytest.mark.slow
-def test_missing_features_are_summed_out_within_each_draw() -> None:
+def test_missing_features_are_summed_out_within_each_draw():
     """By tables drawn here, and sums over all completions of a row."""
     data = small()
     x = bn.lp(bn.anb("k", {"b": ["a"], "d": ["b"]}, data), data, ess=2)
@@ -104,9 +101,7 @@ def test_missing_features_are_summed_out_within_each_draw() -> None:
     assert asked.tolist() == pytest.approx(found.tolist(), abs=1e-12)
 
 
-def test_rows_do_not_depend_on_the_rows_beside_them(
-    car: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_do_not_depend_on_the_rows_beside_them(car, monkeypatch):
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     many = bn.predict(x, car.head(7), prob=True, interval=0.5, draws=30, rng=0)
     monkeypatch.setattr("bnclassify.prediction.MOST_DRAWN", 30 * 4 * 2)
@@ -115,7 +110,7 @@ def test_rows_do_not_depend_on_the_rows_beside_them(
     assert many.columns.names == ["class", None]
 
 
-def test_averages_draw_the_tables_of_each_member(car: pd.DataFrame) -> None:
+def test_averages_draw_the_tables_of_each_member(car):
     """The average of a network and itself is less uncertain, because its members are drawn separately."""
     rows = car.sample(300, random_state=0)
     x = bn.lp(bn.nb("class", car), rows, smooth=1)
@@ -130,7 +125,7 @@ def test_averages_draw_the_tables_of_each_member(car: pd.DataFrame) -> None:
     assert widths[1] < 0.9 * widths[0]
 
 
-def test_estimates_are_inside_unless_pseudo_counts_are_small(car: pd.DataFrame) -> None:
+def test_estimates_are_inside_unless_pseudo_counts_are_small(car):
     farthest = {}
     for prior in ({"smooth": 1}, {"smooth": 0.5}, {"ess": 1}):
         x = bn.lp(bn.tan_cl("class", car), car, **prior)
@@ -142,7 +137,7 @@ def test_estimates_are_inside_unless_pseudo_counts_are_small(car: pd.DataFrame) 
 
 
 @pytest.mark.slow
-def test_a_new_prior_applies_to_each_draw() -> None:
+def test_a_new_prior_applies_to_each_draw():
     """With P(class) replaced, the table of the class does not matter, as if it had been certain."""
     data = small()
     prior = {"0": 0.3, "1": 0.7}
@@ -157,7 +152,7 @@ def test_a_new_prior_applies_to_each_draw() -> None:
     assert nothing.tolist() == pytest.approx([0.7, 0.7, 0.7])
 
 
-def test_plot_cpt_writes_the_interval_below_the_probability(car: pd.DataFrame) -> None:
+def test_plot_cpt_writes_the_interval_below_the_probability(car):
     pytest.importorskip("matplotlib")
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     axes = bn.plot_cpt(x, "safety", interval=0.9)
@@ -165,7 +160,7 @@ def test_plot_cpt_writes_the_interval_below_the_probability(car: pd.DataFrame) -
     assert axes.texts[6].get_text() == f"0.56\n{entry['lower']:.2f} to {entry['upper']:.2f}"
 
 
-def test_models_of_several_class_variables() -> None:
+def test_models_of_several_class_variables():
     votes = bn.load_voting().dropna()
     names = ["mx_missile", "crime"]
     for learner in (bn.mbc, bn.maode, bn.chain):
@@ -178,7 +173,7 @@ def test_models_of_several_class_variables() -> None:
         assert (inside > 0).all(axis=None)
 
 
-def test_tiny_pseudo_counts_and_variables_of_one_level() -> None:
+def test_tiny_pseudo_counts_and_variables_of_one_level():
     """A Dirichlet draw with parameters of 1e-9 is nearly always a corner, not 0 / 0."""
     data = pd.DataFrame({"a": ["x"] * 4, "b": list("pqpq"), "k": list("uuvv")}).astype("category")
     x = bn.lp(bn.nb("k", data), data, ess=1e-8)
@@ -188,7 +183,7 @@ def test_tiny_pseudo_counts_and_variables_of_one_level() -> None:
     assert found.to_numpy().min() >= 0
 
 
-def test_models_whose_tables_are_more_than_counts(car: pd.DataFrame) -> None:
+def test_models_whose_tables_are_more_than_counts(car):
     structure = bn.nb("class", car)
     fitted = {
         "smooth 0": bn.lp(structure, car, smooth=0),
@@ -209,7 +204,7 @@ def test_models_whose_tables_are_more_than_counts(car: pd.DataFrame) -> None:
                 bn.query(x, "safety", interval=0.9)
 
 
-def test_bad_arguments(car: pd.DataFrame) -> None:
+def test_bad_arguments(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     for interval in (0, 1, -0.5, 90):
         with pytest.raises(
@@ -223,7 +218,7 @@ def test_bad_arguments(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-def test_one_dependence_estimators_are_an_average_of_networks(car: pd.DataFrame) -> None:
+def test_one_dependence_estimators_are_an_average_of_networks(car):
     rows = car.sample(200, random_state=1)
     x = bn.lp(bn.aode("class", car), rows, smooth=1)
     names = bn.features(x)
@@ -237,7 +232,7 @@ def test_one_dependence_estimators_are_an_average_of_networks(car: pd.DataFrame)
     assert (theirs.xs("upper", axis=1, level=1) - theirs.xs("lower", axis=1, level=1)).max(axis=None) > 0.3
 
 
-def test_plot_cv_draws_intervals_of_the_means(car: pd.DataFrame) -> None:
+def test_plot_cv_draws_intervals_of_the_means(car):
     pytest.importorskip("matplotlib")
     models = [bn.lp(make("class", car), car, smooth=1) for make in (bn.nb, bn.tan_cl)]
     results = bn.cv(models, car, k=4, rng=0, mean=False)

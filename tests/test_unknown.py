@@ -1,9 +1,6 @@
 """Unknown values, which are no evidence, beside missing ones, which are evidence as far as training says."""
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +11,7 @@ from bnclassify.scores import UnknownEffects, mean_pairwise_variance
 
 
 @pytest.fixture(scope="module")
-def people() -> pd.DataFrame:
+def people():
     """Return rows with a rare gap, a frequent one that is evidence, and features without one."""
     rng, n = np.random.default_rng(0), 500
     ill = rng.random(n) < 0.3
@@ -35,31 +32,31 @@ def people() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def total(people: pd.DataFrame) -> Any:
+def total(people):
     return bn.bnc(class_var="class", dataset=people, pairs=0)
 
 
 @pytest.fixture(scope="module")
-def default(people: pd.DataFrame) -> Any:
+def default(people):
     return bn.bnc(class_var="class", dataset=people)
 
 
 @pytest.fixture(scope="module")
-def ignores(people: pd.DataFrame) -> Any:
+def ignores(people):
     return bn.bnc(class_var="class", dataset=people, pairs=0, missing_level=False)
 
 
-def log_odds(x: Any, rows: Any, **options: Any) -> float:
+def log_odds(x, rows, **options):
     [[first, last]] = np.log(bn.predict(x, rows, prob=True, **options).to_numpy())
     return float(last - first)
 
 
-def all_but(x: Any, *names: str) -> list[Any]:
+def all_but(x, *names):
     return [name for name in bn.features(x) if name not in names]
 
 
 @pytest.mark.parametrize("kind", ["sum", "card", "monotone", "from a file", "four classes"])
-def test_nothing_known_gives_the_class_shares(kind: str, total: Any, people: pd.DataFrame) -> None:
+def test_nothing_known_gives_the_class_shares(kind, total, people):
     x = total
     if kind == "four classes":
         people = bn.load_car().sample(600, random_state=0)
@@ -76,9 +73,7 @@ def test_nothing_known_gives_the_class_shares(kind: str, total: Any, people: pd.
 
 
 @pytest.mark.parametrize("kind", ["sum", "default", "card", "tree"])
-def test_omitted_values_are_those_of_unknown_columns(
-    kind: str, total: Any, default: Any, people: pd.DataFrame
-) -> None:
+def test_omitted_values_are_those_of_unknown_columns(kind, total, default, people):
     x = {
         "sum": lambda: total,
         "default": lambda: default,
@@ -95,7 +90,7 @@ def test_omitted_values_are_those_of_unknown_columns(
     np.testing.assert_allclose(bn.predict(x, frame, prob=True, unknown=unknown), expected, atol=1e-12)
 
 
-def test_missing_values_are_evidence_and_unknown_ones_are_not(total: Any, default: Any) -> None:
+def test_missing_values_are_evidence_and_unknown_ones_are_not(total, default):
     for x in (total, default):
         assert log_odds(x, {"age": 50, "often": None}) < log_odds(x, {"age": 50}) - 0.3
     tree = bn.explain(total, {"age": 50, "often": None})
@@ -103,13 +98,13 @@ def test_missing_values_are_evidence_and_unknown_ones_are_not(total: Any, defaul
     assert bn.explain(total, {"age": 50}).loc["often", "log_odds"] == 0
 
 
-def test_effects_of_missing_values_in_few_rows_are_shrunk(total: Any, people: pd.DataFrame) -> None:
+def test_effects_of_missing_values_in_few_rows_are_shrunk(total, people):
     table = bn.effects(total, people)
     rare = table[(table["feature"] == "rare") & (table["value"] == "(missing)")]
     assert abs(rare["well"].item()) < 0.2  # of three rows, all of them ill
 
 
-def test_missing_values_do_not_add_up_without_limit(people: pd.DataFrame) -> None:
+def test_missing_values_do_not_add_up_without_limit(people):
     rng = np.random.default_rng(1)
     names = [f"v{i}" for i in range(12)]
     ill = (people["class"] == "ill").to_numpy()
@@ -122,14 +117,14 @@ def test_missing_values_do_not_add_up_without_limit(people: pd.DataFrame) -> Non
     assert log_odds(x, many) == pytest.approx(log_odds(x, {"age": 50}))
 
 
-def test_missing_level_false_makes_missing_values_no_evidence(people: pd.DataFrame, ignores: Any) -> None:
+def test_missing_level_false_makes_missing_values_no_evidence(people, ignores):
     for x in (ignores, bn.bnc(class_var="class", dataset=people[::3], missing_level=False)):
         missing = {"age": 50, "often": None, "test": "high"}
         assert log_odds(x, missing) == pytest.approx(log_odds(x, {"age": 50, "test": "high"}), abs=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_unknown_effects_are_those_of_a_joint_normal_distribution(n_classes: int) -> None:
+def test_unknown_effects_are_those_of_a_joint_normal_distribution(n_classes):
     """Mean and variance are those of the definition, in rows of four features of which two are known."""
     rng = np.random.default_rng(2)
     effects = rng.normal(size=(4, 200, n_classes)) + rng.normal(size=(1, 200, n_classes))
@@ -149,7 +144,7 @@ def test_unknown_effects_are_those_of_a_joint_normal_distribution(n_classes: int
     mean = m[u] + gain @ (rows[0, k] - m[k])
     add = np.tile(np.eye(q), 2)
 
-    def spread(covariance: np.ndarray) -> float:
+    def spread(covariance):
         full = np.zeros((q + 1, q + 1))
         full[1:, 1:] = covariance
         pairs = [(a, b) for a, b in product(range(q + 1), repeat=2) if a != b]
@@ -168,7 +163,7 @@ def test_unknown_effects_are_those_of_a_joint_normal_distribution(n_classes: int
     )
 
 
-def test_the_least_variance_does_not_depend_on_which_class_is_first() -> None:
+def test_the_least_variance_does_not_depend_on_which_class_is_first():
     """Of equal effects, the log odds of each pair of classes have variance 1e-5."""
     one, rows = np.ones((1, 5), dtype=bool), np.ones(5)
     x = UnknownEffects.from_rows(np.zeros((1, 5, 3)), ~one, rows, np.full(3, 1 / 3))
@@ -177,18 +172,16 @@ def test_the_least_variance_does_not_depend_on_which_class_is_first() -> None:
 
 
 @pytest.mark.parametrize("kind", ["sum", "default", "card"])
-def test_contributions_add_up_to_the_log_odds(
-    kind: str, total: Any, default: Any, people: pd.DataFrame
-) -> None:
+def test_contributions_add_up_to_the_log_odds(kind, total, default, people):
     x = {"sum": total, "default": default, "card": bn.scorecard(total)}[kind]
-    records: list[dict[str, Any]] = [{"age": 40}, {"age": 40, "often": None}, {"test": "low", "rare": None}]
+    records = [{"age": 40}, {"age": 40, "often": None}, {"test": "low", "rare": None}]
     for record in [*records, people.iloc[0].to_dict()]:
         for interactions in (False, True):
             table = bn.explain(x, record, target="well", interactions=interactions)
             assert table["log_odds"].sum() == pytest.approx(log_odds(x, record), abs=1e-9)
 
 
-def test_one_known_value_is_better_than_the_shares(total: Any, people: pd.DataFrame) -> None:
+def test_one_known_value_is_better_than_the_shares(total, people):
     shares = people["class"].value_counts(normalize=True)
     truth = people["class"].map({"ill": 0, "well": 1}).to_numpy()
     base = -np.log(shares[["ill", "well"]].to_numpy()[truth]).mean()
@@ -197,7 +190,7 @@ def test_one_known_value_is_better_than_the_shares(total: Any, people: pd.DataFr
         assert -np.log(found[np.arange(len(truth)), truth]).mean() < base + 0.01
 
 
-def test_unknown_features_of_networks_are_marginalized_over() -> None:
+def test_unknown_features_of_networks_are_marginalized_over():
     car = bn.load_car()
     x = bn.lp(bn.tan_cl("class", car, score="aic"), car, smooth=1)
     row = {"safety": "high", "persons": "4"}
@@ -205,7 +198,7 @@ def test_unknown_features_of_networks_are_marginalized_over() -> None:
     names = all_but(x, *row)
     combinations = [
         row | dict(zip(names, values, strict=True)) for values in product(*map(bn.values(x).get, names))
-    ]  # type: ignore[arg-type]
+    ]
     frame = pd.DataFrame(combinations)
     joint = np.zeros(4)
     for label in range(4):
@@ -214,7 +207,7 @@ def test_unknown_features_of_networks_are_marginalized_over() -> None:
     np.testing.assert_allclose(found, joint / joint.sum(), atol=1e-12)
 
 
-def test_unknown_columns_that_are_wrong_are_errors(total: Any, people: pd.DataFrame) -> None:
+def test_unknown_columns_that_are_wrong_are_errors(total, people):
     with pytest.raises(
         KeyError, match=r"unknown must be a feature of the model; got 'agee'. Did you mean 'age'"
     ):
@@ -232,13 +225,13 @@ def test_unknown_columns_that_are_wrong_are_errors(total: Any, people: pd.DataFr
     )
 
 
-def test_saved_sums_read_unknown_values_alike(total: Any, tmp_path: Any) -> None:
+def test_saved_sums_read_unknown_values_alike(total, tmp_path):
     bn.save(total, tmp_path / "sum.json")
     again = bn.load(tmp_path / "sum.json")
     assert log_odds(again, {"age": 40, "often": None}) == log_odds(total, {"age": 40, "often": None})
 
 
-def test_value_of_information_is_not_negative(total: Any, default: Any) -> None:
+def test_value_of_information_is_not_negative(total, default):
     for x in (total, default):
         for record in ({"age": 40}, {"test": "high", "often": None}, {"sex": "m"}):
             table = bn.value_of_information(x, record)
@@ -246,7 +239,7 @@ def test_value_of_information_is_not_negative(total: Any, default: Any) -> None:
             assert set(table.index) >= {"often", "rare"} - set(record)
 
 
-def test_degenerate_sums_have_unknown_values() -> None:
+def test_degenerate_sums_have_unknown_values():
     one = pd.DataFrame({"a": ["x"] * 20, "class": ["p", "q"] * 10})
     x = bn.bnc(class_var="class", dataset=one, pairs=0)
     for record in ({"a": "x"}, {"a": None}):
@@ -256,14 +249,14 @@ def test_degenerate_sums_have_unknown_values() -> None:
 
 @pytest.mark.filterwarnings("ignore:.*have no class")
 @pytest.mark.parametrize("weighted", [False, True])
-def test_rows_without_a_class_or_weight_change_nothing(weighted: bool) -> None:
+def test_rows_without_a_class_or_weight_change_nothing(weighted):
     rng, n = np.random.default_rng(0), 150
     frame = pd.DataFrame({"a": rng.choice(list("uvw"), n), "z": rng.normal(size=n).round(3)})
     frame["y"] = np.where((frame["z"] + rng.normal(size=n) > 0) == (frame["a"] == "u"), "yes", "no")
     lacks = rng.random(n) < 0.4
     clean, z = frame[~lacks], (frame["z"] + 1.0001).round(4)
     some = frame.assign(z=frame["z"].mask(lacks, z), a=frame["a"].mask(lacks))
-    given: Any = some.assign(y=some["y"].mask(lacks))
+    given = some.assign(y=some["y"].mask(lacks))
     if weighted:
         given = bn.encode(some.assign(w=np.where(lacks, 0, 1)), weights="w")
     full, found = (bn.bnc(class_var="y", dataset=x, pairs=0) for x in (clean, given))
@@ -279,7 +272,7 @@ def test_rows_without_a_class_or_weight_change_nothing(weighted: bool) -> None:
 
 
 @pytest.mark.parametrize("fit", [{"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"}, {"pairs": 0}])
-def test_a_record_can_name_unknown_features_only(people: pd.DataFrame, fit: dict[str, Any]) -> None:
+def test_a_record_can_name_unknown_features_only(people, fit):
     x = bn.bnc(class_var="class", dataset=people.head(200), **fit)
     shares = bn.predict(x, pd.DataFrame(index=[0]), unknown=list(bn.features(x)), prob=True)
     for name in ("age", "often"):
@@ -292,7 +285,7 @@ def test_a_record_can_name_unknown_features_only(people: pd.DataFrame, fit: dict
         bn.predict(x, {"agee": None}, unknown=["age"])
 
 
-def test_unknown_features_have_no_values_in_frames_of_dask_either(people: pd.DataFrame) -> None:
+def test_unknown_features_have_no_values_in_frames_of_dask_either(people):
     dd = pytest.importorskip("dask.dataframe")
     x = bn.bnc("nb", "class", people, smooth=1, discretize="mdlp")
     lazy = dd.from_pandas(people, npartitions=2)
@@ -303,7 +296,7 @@ def test_unknown_features_have_no_values_in_frames_of_dask_either(people: pd.Dat
         pd.testing.assert_frame_equal(bn.predict(x, rows, unknown=["age"], prob=True).compute(), expected)
 
 
-def test_sums_of_no_rows_no_features_and_one_class(people: pd.DataFrame, total: Any, tmp_path: Any) -> None:
+def test_sums_of_no_rows_no_features_and_one_class(people, total, tmp_path):
     for rows in (people.head(0), []):
         assert bn.explain(total, rows).empty
     only = people[["class"]]
@@ -321,7 +314,7 @@ def test_sums_of_no_rows_no_features_and_one_class(people: pd.DataFrame, total: 
     assert bn.predict(x, {"test": "low"}, prob=True).to_numpy().tolist() == [[1.0]]
 
 
-def test_the_fact_of_missing_values_is_true(people: pd.DataFrame, total: Any, ignores: Any) -> None:
+def test_the_fact_of_missing_values_is_true(people, total, ignores):
     known = bn.bnc(class_var="class", dataset=people[["sex", "test", "class"]], pairs=0)
     assert "in new rows unknown, which is not evidence" in " ".join(str(known).split())
     assert "but unknown in features that no training row lacks" in " ".join(str(total).split())
@@ -329,7 +322,7 @@ def test_the_fact_of_missing_values_is_true(people: pd.DataFrame, total: Any, ig
     assert "and evidence" not in str(ignores)
 
 
-def test_explanations_of_frames_name_unknown_columns(total: Any, people: pd.DataFrame) -> None:
+def test_explanations_of_frames_name_unknown_columns(total, people):
     rows = people[["age", "test"]].head(3)
     unknown = all_but(total, "age", "test")
     found = bn.explain(total, rows, unknown=unknown)
@@ -343,13 +336,13 @@ def test_explanations_of_frames_name_unknown_columns(total: Any, people: pd.Data
         bn.explain(total, rows, unknown=["age", *unknown])
 
 
-def test_rare_levels_of_sums_are_printed_without_a_number(people: pd.DataFrame) -> None:
+def test_rare_levels_of_sums_are_printed_without_a_number(people):
     frame = people.assign(job=["rare", *["a", "b"] * len(people)][: len(people)])
     x = bn.bnc(class_var="class", dataset=frame, pairs=0, min_count=3)
     assert "merged:             rare and new levels of job" in str(x)
 
 
-def test_an_edited_effect_of_a_missing_value_is_used(people: pd.DataFrame, tmp_path: Any) -> None:
+def test_an_edited_effect_of_a_missing_value_is_used(people, tmp_path):
     frame = people[["sex", "test", "class"]]
     table = bn.effects(bn.bnc(class_var="class", dataset=frame, pairs=0))
     at = (table["feature"] == "test") & (table["value"] == "(missing)")

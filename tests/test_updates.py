@@ -1,11 +1,5 @@
 """More rows later: the same model as from all rows at once."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +13,7 @@ from bnclassify.models import Chain
 from .strategies import examples, frames, graphs
 
 
-def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
+def same(mine, other, frame):
     for x, y in zip(bn.members(mine), bn.members(other), strict=True):
         if isinstance(x, Chain):
             same(x, y, frame)
@@ -31,7 +25,7 @@ def same(mine: Any, other: Any, frame: pd.DataFrame) -> None:
     )
 
 
-def in_turn(structure: Any, frame: pd.DataFrame, parts: int = 3, **options: Any) -> Any:
+def in_turn(structure, frame, parts=3, **options):
     first, *more = (frame.iloc[i::parts] for i in range(parts))
     x = bn.lp(structure, first, **options)
     for rows in more:
@@ -52,7 +46,7 @@ STRUCTURES = {
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 @pytest.mark.parametrize("prior", PRIORS, ids=str)
-def test_rows_in_turn_are_rows_at_once(structure: str, prior: dict[str, Any]) -> None:
+def test_rows_in_turn_are_rows_at_once(structure, prior):
     if structure == "chisq_dn" and "backoff" in prior:
         prior = {"smooth": 2}  # a dependency network has no tables that back off
     votes = bn.load_voting().iloc[:, -7:]
@@ -65,13 +59,13 @@ def test_rows_in_turn_are_rows_at_once(structure: str, prior: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_averaged_estimators(n: int) -> None:
+def test_averaged_estimators(n):
     votes = bn.load_voting().iloc[:, -8:]
     x = bn.ande("Class", votes, n=n, subsumption=20, weights="mi" if n == 1 else None)
     same(in_turn(x, votes, smooth=1), bn.lp(x, votes, smooth=1), votes)
 
 
-def test_averaged_estimators_with_a_long_feature() -> None:
+def test_averaged_estimators_with_a_long_feature():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {"long": rng.integers(0, 40, 300), **{f"x{i}": rng.integers(0, 2, 300) for i in range(3)}}
@@ -82,14 +76,14 @@ def test_averaged_estimators_with_a_long_feature() -> None:
 
 @given(st.data())
 @examples(40)
-def test_any_network_and_rows(data: st.DataObject) -> None:
+def test_any_network_and_rows(data):
     frame = data.draw(frames(missing=0.2, min_rows=2))
     x = data.draw(graphs(frame))
     prior = data.draw(st.sampled_from(PRIORS))
     same(in_turn(x, frame, parts=2, **prior), bn.lp(x, frame, **prior), frame)
 
 
-def test_weights_and_parts(car: pd.DataFrame) -> None:
+def test_weights_and_parts(car):
     x = bn.tan_cl("class", car)
     first, more = car.iloc[::2], car.iloc[1::2]
     weights = np.random.default_rng(0).random(len(more))
@@ -102,16 +96,14 @@ def test_weights_and_parts(car: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("options", [{"smooth": 1}, {"backoff": True}], ids=str)
 @pytest.mark.parametrize("learner", ["tan_cl", "aode"])
-def test_files_hold_the_counts(
-    car: pd.DataFrame, tmp_path: Path, learner: str, options: dict[str, Any]
-) -> None:
+def test_files_hold_the_counts(car, tmp_path, learner, options):
     x = bn.bnc(learner, "class", car.iloc[::2], **options)
     bn.save(x, tmp_path / "x.json")
     again = bn.load(tmp_path / "x.json")
     same(bn.update(again, car.iloc[1::2]), bn.update(x, car.iloc[1::2]), car)
 
 
-def test_what_is_kept(car: pd.DataFrame) -> None:
+def test_what_is_kept(car):
     x = bn.bnc("tan_cl", "class", car.iloc[:900], smooth=1)
     before = {name: table.copy() for name, table in bn.params(x).items()}
     mine = bn.update(x, car.iloc[900:])
@@ -122,10 +114,10 @@ def test_what_is_kept(car: pd.DataFrame) -> None:
     assert mine.recipe == x.recipe
 
 
-def test_a_value_that_is_new_is_told(car: pd.DataFrame) -> None:
+def test_a_value_that_is_new_is_told(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     new = car.astype(object).assign(doors="7")
-    verbs: list[Callable[[], Any]] = [
+    verbs = [
         lambda: bn.update(x, new),
         lambda: bn.update(x, [new.iloc[:9], new.iloc[9:]]),
         lambda: bn.lp(x, new, smooth=1),
@@ -155,19 +147,19 @@ MORE_THAN_COUNTS = {
 
 
 @pytest.mark.parametrize("left", MORE_THAN_COUNTS)
-def test_what_is_more_than_counts_is_refused(car: pd.DataFrame, left: str) -> None:
+def test_what_is_more_than_counts_is_refused(car, left):
     x = bn.lp(bn.nb("class", car), car, **MORE_THAN_COUNTS[left])
     with pytest.raises(ValueError, match=f"do not follow from counts.*{left}.*Refit it to all rows"):
         bn.update(x, car)
 
 
-def test_models_without_counts(car: pd.DataFrame, tmp_path: Path) -> None:
+def test_models_without_counts(car, tmp_path):
     bn.write_bif(bn.bnc("nb", "class", car, smooth=1), tmp_path / "x.bif")
     with pytest.raises(ValueError, match="tables were given by hand or read from a file"):
         bn.update(bn.read_bif(tmp_path / "x.bif", "class"), car)
 
 
-MODELS: dict[str, Any] = {
+MODELS = {
     "nb": lambda frame: bn.nb("class", frame),
     "aode": lambda frame: bn.aode("class", frame),
     "ande": lambda frame: bn.ande("class", frame),
@@ -179,7 +171,7 @@ MODELS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_a_batch_may_lack_all_values_of_a_column_and_hold_whole_floats(car: pd.DataFrame, kind: str) -> None:
+def test_a_batch_may_lack_all_values_of_a_column_and_hold_whole_floats(car, kind):
     codes = car.assign(doors=car["doors"].cat.codes.astype(int), buying=car["buying"].cat.codes.astype(int))
     structure = MODELS[kind](codes)
     x = bn.lp(structure, codes, smooth=1)
@@ -192,7 +184,7 @@ def test_a_batch_may_lack_all_values_of_a_column_and_hold_whole_floats(car: pd.D
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_an_empty_batch_is_told(car: pd.DataFrame, kind: str) -> None:
+def test_an_empty_batch_is_told(car, kind):
     structure = MODELS[kind](car)
     x = bn.lp(structure, car, smooth=1)
     for empty in (car.iloc[:0], car.iloc[:0].astype(object)):
@@ -204,7 +196,7 @@ def test_an_empty_batch_is_told(car: pd.DataFrame, kind: str) -> None:
         MODELS[kind](car.iloc[:0].astype(object))
 
 
-def test_rows_and_cases_are_added_if_both_are_known() -> None:
+def test_rows_and_cases_are_added_if_both_are_known():
     grouped = TrainingRows(6.0, given=3, cases=2)
     assert grouped + TrainingRows(4.0, given=2, cases=1) == TrainingRows(10.0, given=5, cases=3)
     assert grouped + TrainingRows(4.0) == TrainingRows(4.0) + grouped == TrainingRows(10.0)

@@ -1,11 +1,7 @@
 """Cross-validation: metrics, repeats, out-of-fold predictions, and the record in the results."""
 
-from __future__ import annotations
-
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +16,7 @@ METRICS = {name: metric for name, metric in ALL_METRICS.items() if not metric.ne
 
 
 @pytest.fixture(scope="module")
-def models(car: pd.DataFrame) -> dict[str, Any]:
+def models(car):
     return {
         "nb": bn.lp(bn.nb("class", car), car, smooth=1),
         "tan": bn.lp(bn.tan_cl("class", car), car, smooth=1),
@@ -29,17 +25,17 @@ def models(car: pd.DataFrame) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def judged(models: dict[str, Any], car: pd.DataFrame) -> pd.DataFrame:
+def judged(models, car):
     return bn.cv(models, car, k=2, repeats=5, metric=["accuracy", "auc"], mean=False, rng=0)
 
 
-def rare(n: int = 60) -> pd.DataFrame:
+def rare(n=60):
     """Two classes, one of three rows."""
     rng = np.random.default_rng(0)
     return pd.DataFrame({"a": rng.choice(list("xyz"), n), "k": ["yes"] * 3 + ["no"] * (n - 3)})
 
 
-def test_shapes_of_what_comes_back(models: dict[str, Any], car: pd.DataFrame) -> None:
+def test_shapes_of_what_comes_back(models, car):
     one, names = models["nb"], ["log_loss", "brier"]
     assert isinstance(bn.cv(one, car, k=3, metric="log_loss", rng=0), float)
     by_metric = bn.cv(one, car, k=3, metric=names, rng=0)
@@ -59,7 +55,7 @@ def test_shapes_of_what_comes_back(models: dict[str, Any], car: pd.DataFrame) ->
     assert bn.cv(one, car, k=3, repeats=2, rng=0) == pytest.approx(again["nb"].mean())
 
 
-def test_repeats_go_on_from_the_first(models: dict[str, Any], car: pd.DataFrame) -> None:
+def test_repeats_go_on_from_the_first(models, car):
     once = bn.cv(models, car, k=3, mean=False, rng=5)
     thrice = bn.cv(models, car, k=3, repeats=3, mean=False, rng=5)
     pd.testing.assert_frame_equal(thrice.loc[0], once)
@@ -67,9 +63,7 @@ def test_repeats_go_on_from_the_first(models: dict[str, Any], car: pd.DataFrame)
 
 
 @pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if not metric.needs_joint])
-def test_metrics_are_those_of_posteriors_out_of_fold(
-    name: str, models: dict[str, Any], car: pd.DataFrame
-) -> None:
+def test_metrics_are_those_of_posteriors_out_of_fold(name, models, car):
     folds = bn.stratified_folds(car["class"], 4, rng=1)
     found = bn.cv(models["tan"], car, folds=folds, metric=name, mean=False)[0]
     posteriors = bn.cv_predict(models["tan"], car, folds=folds).to_numpy()
@@ -80,20 +74,20 @@ def test_metrics_are_those_of_posteriors_out_of_fold(
         assert found[fold] == pytest.approx(expected, abs=1e-9)
 
 
-def test_any_metric_of_scikit_learn_works(models: dict[str, Any], car: pd.DataFrame) -> None:
+def test_any_metric_of_scikit_learn_works(models, car):
     sk = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
 
-    def auc(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+    def auc(posteriors, actual):
         order = sorted(posteriors.columns)
         return sk.roc_auc_score(
             actual, posteriors[order], multi_class="ovr", average="weighted", labels=order
         )
 
-    def log_loss(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+    def log_loss(posteriors, actual):
         order = sorted(posteriors.columns)
         return sk.log_loss(actual, posteriors[order], labels=order)
 
-    def balanced(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+    def balanced(posteriors, actual):
         return sk.balanced_accuracy_score(actual, posteriors.idxmax(axis=1))
 
     metric = ["auc", auc, log_loss, "balanced_accuracy", balanced]
@@ -109,7 +103,7 @@ def test_any_metric_of_scikit_learn_works(models: dict[str, Any], car: pd.DataFr
         assert found[0, ours] == pytest.approx(found[0, "theirs"], abs=1e-9)
 
 
-def test_predictions_out_of_fold_are_those_of_models_learned_by_hand(car: pd.DataFrame) -> None:
+def test_predictions_out_of_fold_are_those_of_models_learned_by_hand(car):
     frame = car.sample(300, random_state=1)
     x = bn.lp(bn.tan_cl("class", frame), frame, smooth=1)
     folds = bn.stratified_folds(frame["class"], 3, rng=2)
@@ -125,7 +119,7 @@ def test_predictions_out_of_fold_are_those_of_models_learned_by_hand(car: pd.Dat
 
 
 @pytest.mark.parametrize("learner", [bn.nb, bn.aode, bn.tan_hc])
-def test_one_seed_gives_the_folds_and_models_of_cv(learner: Callable[..., Any], car: pd.DataFrame) -> None:
+def test_one_seed_gives_the_folds_and_models_of_cv(learner, car):
     frame = car.sample(200, random_state=0)
     options = {"k": 2, "rng": 0} if learner is bn.tan_hc else {}
     x = bn.lp(learner("class", frame, **options), frame, smooth=1)
@@ -136,11 +130,11 @@ def test_one_seed_gives_the_folds_and_models_of_cv(learner: Callable[..., Any], 
     assert accuracies.tolist() == pytest.approx(expected)
 
 
-def test_folds_are_stratified_in_every_repeat(car: pd.DataFrame) -> None:
+def test_folds_are_stratified_in_every_repeat(car):
     """The numbers of rows that the folds have of a class differ by one at most."""
     x = bn.lp(bn.nb("class", car), car, smooth=1)
 
-    def rare(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+    def rare(posteriors, actual):
         return float((actual == "vgood").sum())
 
     counts = bn.cv(x, car, k=5, repeats=4, metric=rare, mean=False, rng=0)[0].to_numpy().reshape(4, 5)
@@ -148,7 +142,7 @@ def test_folds_are_stratified_in_every_repeat(car: pd.DataFrame) -> None:
     assert (np.ptp(counts, axis=1) <= 1).all()
 
 
-def test_predictions_are_matched_by_label(models: dict[str, Any], car: pd.DataFrame) -> None:
+def test_predictions_are_matched_by_label(models, car):
     """Text has its labels sorted; a model that keeps its structure keeps its order of levels."""
     text = car.astype(str)
     for dag in (True, False):
@@ -159,10 +153,10 @@ def test_predictions_are_matched_by_label(models: dict[str, Any], car: pd.DataFr
         assert right > 0.9
 
 
-def test_what_the_largest_class_alone_would_score(models: dict[str, Any], car: pd.DataFrame) -> None:
+def test_what_the_largest_class_alone_would_score(models, car):
     folds = bn.stratified_folds(car["class"], 5, rng=0)
 
-    def my_recall(posteriors: pd.DataFrame, actual: pd.Series) -> float:
+    def my_recall(posteriors, actual):
         if posteriors.nunique().max() == 1:
             raise ZeroDivisionError("nothing is predicted")
         return 0.5
@@ -171,7 +165,7 @@ def test_what_the_largest_class_alone_would_score(models: dict[str, Any], car: p
     results = bn.cv(models, car, folds=folds, metric=[*METRICS, my_recall], mean=False)
     alone = recorded_scheme(results).baselines
     assert list(alone) == names
-    expected: dict[str, list[float]] = {name: [] for name in METRICS}
+    expected = {name: [] for name in METRICS}
     bins = []
     for fold in range(5):
         train, test = car["class"][folds != fold], car["class"][folds == fold]
@@ -191,7 +185,7 @@ def test_what_the_largest_class_alone_would_score(models: dict[str, Any], car: p
     assert recorded_scheme(means) == recorded_scheme(results)
 
 
-def test_the_order_of_columns_does_not_matter() -> None:
+def test_the_order_of_columns_does_not_matter():
     """Equal posteriors that differ by rounding are tied, and those at the end of a bin stay in one bin."""
     metric = ["auc", "calibration_error"]
     for seed in (299, 0, 1, 2):
@@ -200,12 +194,7 @@ def test_the_order_of_columns_does_not_matter() -> None:
             c=rng.choice(["u", "v"], 20)
         )
         found = [
-            bn.cv(
-                bn.bnc("nb", "c", data, smooth=1),
-                data,
-                folds=np.arange(20) % 2,
-                metric=metric,
-            )
+            bn.cv(bn.bnc("nb", "c", data, smooth=1), data, folds=np.arange(20) % 2, metric=metric)
             for data in (frame, frame[["s", "r", "q", "p", "c"]], frame[["q", "s", "p", "r", "c"]])
         ]
         assert found[0].to_numpy() == pytest.approx(found[1].to_numpy(), abs=1e-12)
@@ -213,7 +202,7 @@ def test_the_order_of_columns_does_not_matter() -> None:
 
 
 @pytest.mark.slow
-def test_calibration_error_is_that_of_all_held_out_rows(car: pd.DataFrame) -> None:
+def test_calibration_error_is_that_of_all_held_out_rows(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     p, actual = bn.cv_predict(x, car, k=50, rng=0).to_numpy(), car["class"].cat.codes.to_numpy()
     pooled = METRICS["calibration_error"].metric_of_rows(np.log(p), actual)
@@ -229,7 +218,7 @@ def test_calibration_error_is_that_of_all_held_out_rows(car: pd.DataFrame) -> No
     assert 0 < repeated.attrs["calibrated"][0, "calibration_error"] < pooled
 
 
-def people() -> pd.DataFrame:
+def people():
     """A rare town, a rare whole number, a column of text with two values, and a rare class."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"age": rng.normal(40, 9, 200), "town": rng.choice(["Aden", "Bari", "Cork"], 200)})
@@ -242,7 +231,7 @@ def people() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("options", [{"discretize": "mdlp"}, {"discretize": "averaged"}, {"min_count": 5}])
-def test_levels_that_a_training_fold_lacks_are_known(options: dict[str, Any]) -> None:
+def test_levels_that_a_training_fold_lacks_are_known(options):
     frame = people() if "discretize" in options else people().drop(columns="age")
     folds = np.arange(200) // 40
     x = bn.bnc("nb", "buys", frame, smooth=1, **options)
@@ -257,7 +246,7 @@ def test_levels_that_a_training_fold_lacks_are_known(options: dict[str, Any]) ->
     )
 
 
-def test_values_that_a_fixed_model_does_not_know_are_missing() -> None:
+def test_values_that_a_fixed_model_does_not_know_are_missing():
     frame, folds = people().drop(columns="note"), np.arange(200) % 4
     for options in ({"discretize": "mdlp"}, {}):
         known = frame if options else frame.drop(columns="age")
@@ -278,7 +267,7 @@ def test_values_that_a_fixed_model_does_not_know_are_missing() -> None:
         bn.cv(x, known, unseen="ignore")
 
 
-def test_standard_errors(car: pd.DataFrame) -> None:
+def test_standard_errors(car):
     models = {"nb": bn.bnc("nb", "class", car, smooth=1), "tan": bn.bnc("tan_cl", "class", car, smooth=1)}
     folds = bn.cv(models, car, rng=0, mean=False)
     found = bn.cv(models, car, rng=0)
@@ -288,7 +277,7 @@ def test_standard_errors(car: pd.DataFrame) -> None:
     assert again.attrs["standard_errors"] == pytest.approx(by_repeat.mean().to_dict())
 
 
-def test_the_standard_error_of_a_pooled_metric_is_that_of_the_jackknife_over_folds(car: pd.DataFrame) -> None:
+def test_the_standard_error_of_a_pooled_metric_is_that_of_the_jackknife_over_folds(car):
     x, folds = bn.bnc("nb", "class", car, smooth=1), np.arange(len(car)) % 7
     logs = np.log(bn.cv_predict(x, car, folds=folds).to_numpy())
     actual, metric = car["class"].cat.codes.to_numpy(), METRICS["calibration_error"]
@@ -301,7 +290,7 @@ def test_the_standard_error_of_a_pooled_metric_is_that_of_the_jackknife_over_fol
         assert found.attrs["standard_errors"] == {0: pytest.approx(error)}
 
 
-def test_a_class_that_a_fold_lacks() -> None:
+def test_a_class_that_a_fold_lacks():
     frame = rare()
     x = bn.lp(bn.nb("k", frame), frame, smooth=1)
     folds = np.arange(60) % 2
@@ -318,7 +307,7 @@ def test_a_class_that_a_fold_lacks() -> None:
         bn.compare(bn.cv({"a": x, "b": x}, frame, folds=folds, metric="auc", mean=False))
 
 
-def test_small_classes_are_told_once() -> None:
+def test_small_classes_are_told_once():
     frame = rare()
     x = bn.lp(bn.nb("k", frame), frame, smooth=1)
     with warnings.catch_warnings(record=True) as told:
@@ -327,9 +316,7 @@ def test_small_classes_are_told_once() -> None:
     assert [str(w.message)[:28] for w in told] == ["classes with fewer rows than"]
 
 
-def test_results_know_how_they_were_made(
-    judged: pd.DataFrame, models: dict[str, Any], car: pd.DataFrame
-) -> None:
+def test_results_know_how_they_were_made(judged, models, car):
     scheme = recorded_scheme(judged)
     assert (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)
     assert (scheme.train_size, scheme.test_size) == (864, 864)
@@ -349,7 +336,7 @@ def test_results_know_how_they_were_made(
     assert recorded_scheme(some).train_size == 1628
 
 
-def test_compare_takes_what_cv_gives(judged: pd.DataFrame) -> None:
+def test_compare_takes_what_cv_gives(judged):
     for test in ("corrected_t", "5x2cv_t", "5x2cv_f"):
         found = bn.compare(judged, test=test, metric="auc")
         bare = judged.xs("auc", axis=1, level=1)
@@ -362,9 +349,7 @@ def test_compare_takes_what_cv_gives(judged: pd.DataFrame) -> None:
     assert selected.equals(bn.compare(judged, metric="auc"))
 
 
-def test_compare_refuses_what_does_not_fit(
-    models: dict[str, Any], car: pd.DataFrame, judged: pd.DataFrame
-) -> None:
+def test_compare_refuses_what_does_not_fit(models, car, judged):
     ten = bn.cv(models, car, rng=0, mean=False)
     for test in ("5x2cv_t", "5x2cv_f"):
         for results, words in (
@@ -376,7 +361,7 @@ def test_compare_refuses_what_does_not_fit(
                 bn.compare(results, test=test)
 
 
-def test_results_of_the_same_folds_go_side_by_side(models: dict[str, Any], car: pd.DataFrame) -> None:
+def test_results_of_the_same_folds_go_side_by_side(models, car):
     parts = [bn.cv({name: models[name]}, car, k=5, rng=0, mean=False) for name in models]
     together = bn.compare(bn.cv(models, car, k=5, rng=0, mean=False))
     assert bn.compare(parts).equals(together)
@@ -390,7 +375,7 @@ def test_results_of_the_same_folds_go_side_by_side(models: dict[str, Any], car: 
         bn.compare([parts[0], parts[0]])
 
 
-def test_rows_count_as_often_as_they_weigh(car: pd.DataFrame) -> None:
+def test_rows_count_as_often_as_they_weigh(car):
     """Whole weights equal repeated rows, in training and in evaluation, on the same folds."""
     frame = car.sample(120, random_state=0)
     x = bn.lp(bn.nb("class", frame), frame, smooth=1)
@@ -405,16 +390,14 @@ def test_rows_count_as_often_as_they_weigh(car: pd.DataFrame) -> None:
     assert alone[0] == pytest.approx(alone[1])
 
 
-def test_progress_counts_folds_and_models(
-    models: dict[str, Any], car: pd.DataFrame, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_progress_counts_folds_and_models(models, car, capsys):
     bn.cv(models, car, k=2, repeats=2, rng=0, progress=True)
     assert "12/12" in capsys.readouterr().err
     bn.cv_predict(models["nb"], car, k=3, rng=0, progress=True)
     assert "3/3" in capsys.readouterr().err
 
 
-def test_other_columns_are_told_unless_any_will_do(car: pd.DataFrame) -> None:
+def test_other_columns_are_told_unless_any_will_do(car):
     x = bn.bnc("tan_cl", "class", car, smooth=1)
     other = car.drop(columns="doors").assign(leak=car["class"])
     for judge in (bn.cv, bn.cv_predict):
@@ -429,13 +412,13 @@ def test_other_columns_are_told_unless_any_will_do(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:No feature improves")
-def test_features_that_a_search_left_out_are_columns_too(car: pd.DataFrame) -> None:
+def test_features_that_a_search_left_out_are_columns_too(car):
     x = bn.bnc("fssj", "class", car, smooth=1, dag_args={"k": 3, "rng": 0})
     assert len(bn.features(x)) < 6
     assert 0 < bn.cv(x, car, k=3, rng=0) < 1
 
 
-def test_held_out_log_likelihood(car: pd.DataFrame) -> None:
+def test_held_out_log_likelihood(car):
     models = {"nb": bn.bnc("nb", "class", car, smooth=1), "aode": bn.bnc("aode", "class", car, smooth=1)}
     folds = np.arange(len(car)) % 3
     found = bn.cv(models, car, folds=folds, metric=["loglik", "kappa"], mean=False)

@@ -1,9 +1,5 @@
 """The value of finding out a missing value, by enumeration of its values."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,11 +17,11 @@ from .strategies import KINDS, fitted_models, frames
 from .zoo import case, some_women
 
 
-def entropy(p: np.ndarray) -> float:
+def entropy(p):
     return float(-sum(share * np.log(share) for share in p if share > 0))
 
 
-def by_enumeration(x: Any, row: pd.Series, costs: pd.DataFrame) -> pd.DataFrame:
+def by_enumeration(x, row, costs):
     """Compute both values of each missing feature from posteriors that are sums over all complete rows."""
     now = posterior_by_enumeration(x, row.to_frame().T)[0]
     rows = {}
@@ -42,7 +38,7 @@ def by_enumeration(x: Any, row: pd.Series, costs: pd.DataFrame) -> pd.DataFrame:
 
 @informative_gaps
 @given(frames(missing=0.5, max_features=4), st.data())
-def test_values_are_those_of_enumeration(frame: pd.DataFrame, data: st.DataObject) -> None:
+def test_values_are_those_of_enumeration(frame, data):
     assume(len(frame["class"].cat.categories) > 1)
     x = data.draw(fitted_models(frame, KINDS[:-1]))
     names = bn.classes(x)
@@ -64,14 +60,14 @@ def test_values_are_those_of_enumeration(frame: pd.DataFrame, data: st.DataObjec
         assert all(first >= second - 1e-9 for first, second in pairs)
 
 
-def test_ties_are_in_column_order() -> None:
+def test_ties_are_in_column_order():
     frame = pd.DataFrame({"b": list("xyxy") * 5, "a": list("xyxy") * 5, "k": list("pqqp") * 5})
     x = bn.lp(bn.nb("k", frame), frame, smooth=1)
     assert bn.value_of_information(x, {"b": None}).index.tolist() == ["b", "a"]
     assert bn.value_of_information(x, frame.iloc[0]).shape == (0, 1)
 
 
-def test_models_without_a_joint_distribution_use_their_own_posteriors(car: pd.DataFrame) -> None:
+def test_models_without_a_joint_distribution_use_their_own_posteriors(car):
     x = bn.lp(bn.kdb_mi("class", car), car, backoff=True, held_out="weights")
     row = {"safety": "high", "buying": "low", "doors": "4"}
     found = bn.value_of_information(x, row)
@@ -89,7 +85,7 @@ def test_models_without_a_joint_distribution_use_their_own_posteriors(car: pd.Da
 
 
 @pytest.mark.slow
-def test_numbers() -> None:
+def test_numbers():
     pima = bn.load_pima()
     x = bn.bnc("nb", "diabetes", pima, smooth=1, discretize="mdlp")
     y = bn.bnc("nb", "diabetes", bn.preparation(x)(pima), smooth=1)
@@ -113,7 +109,7 @@ def test_numbers() -> None:
     assert (table["gain"] > -0.01).all()
 
 
-def test_numbers_whose_spread_depends_on_the_class() -> None:
+def test_numbers_whose_spread_depends_on_the_class():
     """The points are closer together around 0, where both classes have some."""
     rng = np.random.default_rng(0)
     numbers = np.append(rng.normal(0, 1, 200), rng.normal(0, 10, 200))
@@ -128,7 +124,7 @@ def test_numbers_whose_spread_depends_on_the_class() -> None:
     assert found == pytest.approx(entropy(now) - chances @ then, abs=1e-4)
 
 
-def test_a_missing_value_is_unknown_even_if_it_is_a_level(voting: pd.DataFrame) -> None:
+def test_a_missing_value_is_unknown_even_if_it_is_a_level(voting):
     x = bn.bnc("nb", "Class", voting, smooth=1, missing_level=True)
     row = voting.iloc[0].astype(object)
     lacking = [name for name in bn.features(x) if pd.isna(row[name])]
@@ -144,7 +140,7 @@ def test_a_missing_value_is_unknown_even_if_it_is_a_level(voting: pd.DataFrame) 
 
 
 @pytest.mark.parametrize("name", ["women averaged", "women weights"])
-def test_values_that_a_coding_joins_share_its_probability(name: str) -> None:
+def test_values_that_a_coding_joins_share_its_probability(name):
     """Σ P(value | class) over the values of a feature is 1, although the formulas give each the sum."""
     x, _ = case(name)
     row = Rows(np.full((len(x.features), 1), -1), {i: np.array([np.nan]) for i in range(len(x.features))})
@@ -158,7 +154,7 @@ def test_values_that_a_coding_joins_share_its_probability(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["kdb", "women averaged", "women weights", "women gaussian"])
-def test_features_are_computed_in_groups(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_features_are_computed_in_groups(monkeypatch, name):
     x, frame = case(name)
     row = frame[list(bn.features(x))].iloc[0].to_dict() | dict.fromkeys(bn.features(x)[1:])
     found = bn.value_of_information(x, row)

@@ -1,9 +1,6 @@
 """MANB, AWNB and WANBIA."""
 
-from __future__ import annotations
-
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,20 +26,20 @@ from .strategies import examples, frames, networks, smooths
 NAMES = ["car", "voting_complete", "voting"]
 
 
-def depths_in_tree(frame: pd.DataFrame) -> dict[Any, int]:
+def depths_in_tree(frame):
     """The smallest depth at which a tree on all rows tests each feature that it tests."""
     data = prepare_training_rows(frame, "class")
     [depths] = depths_of_trees(data, [np.arange(len(data))]).tolist()
     return {name: depth for name, depth in zip(data.features, depths, strict=True) if depth}
 
 
-def naive(name: str, **options: Any) -> bn.BNC:
+def naive(name, **options):
     frame, class_var = reference_frame(name), read_reference(name)["class"]
     return bn.lp(bn.nb(class_var, frame), frame, **options)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_manb_reference(name: str) -> None:
+def test_manb_reference(name):
     for expected in read_reference(name)["manb"]:
         x = naive(name, smooth=expected["smooth"], manb_prior=expected["prior"])
         posterior = bn.manb_arc_posterior(x)
@@ -52,7 +49,7 @@ def test_manb_reference(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["car_search", "voting_complete_search"])
-def test_manb_in_cross_validation(name: str) -> None:
+def test_manb_in_cross_validation(name):
     reference, frame = read_reference(name), reference_frame(name)
     first = read_reference(name.removesuffix("_search"))["manb"]
     x = bn.lp(
@@ -64,9 +61,7 @@ def test_manb_in_cross_validation(name: str) -> None:
 
 @given(frames(min_rows=3, max_rows=15, max_features=4), smooths, st.sampled_from([0.1, 0.5, 0.9]))
 @examples(30)
-def test_manb_equals_the_average_over_all_structures(
-    frame: pd.DataFrame, smooth: float, prior: float
-) -> None:
+def test_manb_equals_the_average_over_all_structures(frame, smooth, prior):
     """Enumerate the 2^n naive Bayes structures, with the marginal likelihood of each."""
     x = bn.lp(bn.nb("class", frame), frame, smooth=smooth, manb_prior=prior)
     data = encode(frame)
@@ -94,7 +89,7 @@ def test_manb_equals_the_average_over_all_structures(
     )
 
 
-def test_manb_needs_a_naive_bayes_and_a_prior(car: pd.DataFrame) -> None:
+def test_manb_needs_a_naive_bayes_and_a_prior(car):
     x = bn.nb("class", car)
     for prior in (0, 1, -1, np.nan):
         with pytest.raises(ValueError, match="greater than 0 and less than 1"):
@@ -102,7 +97,7 @@ def test_manb_needs_a_naive_bayes_and_a_prior(car: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_awnb_reference(name: str) -> None:
+def test_awnb_reference(name):
     reference = read_reference(name)
     data, awnb = prepare_training_rows(reference_frame(name), reference["class"]), reference["awnb"]
     samples = [np.array(rows) for rows in awnb["rows"]]
@@ -111,7 +106,7 @@ def test_awnb_reference(name: str) -> None:
     close(depth_weights(data, samples), [awnb["weights"][v] for v in data.features])
 
 
-def test_tables_are_powers_renormalised(car: pd.DataFrame) -> None:
+def test_tables_are_powers_renormalised(car):
     for learn in (bn.nb, bn.tan_cl):
         plain = bn.lp(learn("class", car), car, smooth=0)
         x = bn.lp(plain, car, smooth=0, awnb_trees=3, rng=1)
@@ -123,7 +118,7 @@ def test_tables_are_powers_renormalised(car: pd.DataFrame) -> None:
         np.testing.assert_array_equal(bn.params(x)["class"], bn.params(plain)["class"])
 
 
-def test_awnb_is_fixed_by_a_seed_and_repeated_in_cv(car: pd.DataFrame) -> None:
+def test_awnb_is_fixed_by_a_seed_and_repeated_in_cv(car):
     x, y = (bn.lp(bn.nb("class", car), car, smooth=1, awnb_trees=3, rng=4) for _ in range(2))
     pd.testing.assert_series_equal(bn.feature_weights(x), bn.feature_weights(y))
     folds = bn.stratified_folds(car["class"], 3, rng=0)
@@ -136,12 +131,12 @@ def test_awnb_is_fixed_by_a_seed_and_repeated_in_cv(car: pd.DataFrame) -> None:
     assert bn.cv(x, car, k=3, rng=9) == bn.cv(x, car, k=3, rng=9)
 
 
-def test_awnb_without_a_split() -> None:
+def test_awnb_without_a_split():
     frame = pd.DataFrame({"a": ["x"] * 6, "class": list("pqpqpq")})
     assert depths_in_tree(frame) == {}
 
 
-def test_depths_of_a_tree_by_hand() -> None:
+def test_depths_of_a_tree_by_hand():
     """The class is a XOR-like function: c first, then a within c = 1."""
     frame = pd.DataFrame(
         {"a": [0, 1, 0, 1, 0, 1], "b": [0] * 6, "c": [0, 0, 0, 0, 1, 1], "class": list("ppppqp")}
@@ -149,19 +144,19 @@ def test_depths_of_a_tree_by_hand() -> None:
     assert depths_in_tree(frame) == {"a": 2, "c": 1}
 
 
-def test_a_split_that_corrects_nothing_is_removed() -> None:
+def test_a_split_that_corrects_nothing_is_removed():
     frame = pd.DataFrame({"a": [0] * 5 + [1] * 5, "class": list("ppppp") + list("pppqq")})
     assert depths_in_tree(frame) == {}
 
 
-def test_many_levels_and_classes_do_not_explode() -> None:
+def test_many_levels_and_classes_do_not_explode():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"many": rng.integers(0, 200, 600), "few": rng.integers(0, 9, 600)})
     frame["class"] = (frame["many"] % 7) + rng.integers(0, 2, 600)
     assert depths_in_tree(frame)["many"] == 1
 
 
-def test_principal_component_order_is_the_share_with_two_classes() -> None:
+def test_principal_component_order_is_the_share_with_two_classes():
     """With two classes both orders cut alike, so the general one is checked by the special one."""
     rng = np.random.default_rng(3)
     counts = rng.integers(0, 9, (50, 12, 2))
@@ -173,7 +168,7 @@ def test_principal_component_order_is_the_share_with_two_classes() -> None:
 
 
 @pytest.mark.parametrize("name", ["car", "voting_complete"])
-def test_wanbia_reference(name: str) -> None:
+def test_wanbia_reference(name):
     reference, frame = read_reference(name)["wanbia"], reference_frame(name)
     x = naive(name, smooth=1)
     objective = ConditionalLikelihood(x, encode(frame))
@@ -187,7 +182,7 @@ def test_wanbia_reference(name: str) -> None:
 
 @given(st.data())
 @examples(40)
-def test_wanbia_objective_is_that_of_the_model_and_its_gradient_exact(data: st.DataObject) -> None:
+def test_wanbia_objective_is_that_of_the_model_and_its_gradient_exact(data):
     missing = data.draw(st.sampled_from([0, 0.2]))
     frame = data.draw(frames(min_rows=4, missing=missing))
     smooth = data.draw(st.sampled_from([0.5, 1.0]))
@@ -202,36 +197,36 @@ def test_wanbia_objective_is_that_of_the_model_and_its_gradient_exact(data: st.D
     assert -bn.cloglik(with_weighted_tables(x, weights), frame) == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
-def test_wanbia_needs_complete_data_for_arcs_between_features(voting: pd.DataFrame) -> None:
+def test_wanbia_needs_complete_data_for_arcs_between_features(voting):
     plain, weighted = (bn.lp(bn.nb("Class", voting), voting, smooth=1, wanbia=w) for w in (False, True))
     assert bn.cloglik(weighted, voting) > bn.cloglik(plain, voting) + 1
 
 
-def test_wanbia_is_at_least_as_good_as_no_weights(votes: pd.DataFrame) -> None:
+def test_wanbia_is_at_least_as_good_as_no_weights(votes):
     for learn in (bn.nb, bn.tan_cl):
         plain = bn.lp(learn("Class", votes), votes, smooth=1)
         assert bn.cloglik(bn.lp(plain, votes, smooth=1, wanbia=True), votes) >= bn.cloglik(plain, votes)
 
 
-def test_questions_say_which_argument_makes_the_answer(car: pd.DataFrame) -> None:
+def test_questions_say_which_argument_makes_the_answer(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     weighted = bn.lp(x, car, smooth=1, awnb_trees=2, rng=0)
     assert set(bn.lp(weighted, car, smooth=1).learned) == {"counts"}
 
 
-def test_the_class_alone() -> None:
+def test_the_class_alone():
     frame = pd.DataFrame({"class": list("ppq")})
     for option in ({"manb_prior": 0.5}, {"wanbia": True}):
         x = bn.lp(bn.nb("class"), frame, smooth=1, **option)
         assert bn.predict(x, frame).tolist() == ["p", "p", "p"]
 
 
-def test_manb_with_a_prior_so_strong_that_data_does_not_count(car: pd.DataFrame) -> None:
+def test_manb_with_a_prior_so_strong_that_data_does_not_count(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1e16, manb_prior=0.5)
     np.testing.assert_allclose(bn.manb_arc_posterior(x), 0.5, atol=1e-9)
 
 
-def noisy_copies(seed: int) -> pd.DataFrame:
+def noisy_copies(seed):
     """Four features that copy a class of three labels, but for noise."""
     rng = np.random.default_rng(seed)
     label = rng.integers(3, size=120)
@@ -240,25 +235,25 @@ def noisy_copies(seed: int) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("seed", [18, 44])
-def test_wanbia_does_not_warn_of_an_optimum_that_was_reached(seed: int) -> None:
+def test_wanbia_does_not_warn_of_an_optimum_that_was_reached(seed):
     # In these the line search fails for want of digits, where the slope is 1e-7 or less.
     frame = noisy_copies(seed)
     bn.lp(bn.nb("class", frame), frame, smooth=1, wanbia=True)
 
 
-def test_wanbia_warns_if_it_stopped_early(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wanbia_warns_if_it_stopped_early(monkeypatch):
     monkeypatch.setitem(wanbia._OPTIONS, "maxiter", 1)
     frame = noisy_copies(0)
     with pytest.warns(UserWarning, match="the optimizer stopped early"):
         bn.lp(bn.nb("class", frame), frame, smooth=1, wanbia=True)
 
 
-def redundant_features(seed: int) -> pd.DataFrame:
+def redundant_features(seed):
     """Few rows of noisy copies of the class and of one another, on which weights have local optima."""
     rng = np.random.default_rng(seed)
     n, m, k = int(rng.integers(12, 40)), int(rng.integers(3, 9)), int(rng.integers(2, 5))
     labels = rng.integers(k, size=n)
-    columns: dict[str, np.ndarray] = {}
+    columns = {}
     for i in range(m):
         kind = rng.random()
         source = rng.integers(4, size=n) if kind >= 0.4 and not (columns and kind < 0.7) else labels
@@ -269,7 +264,7 @@ def redundant_features(seed: int) -> pd.DataFrame:
     return pd.DataFrame({**columns, "class": labels}).astype("category")
 
 
-def optimum_from(start: float, x: bn.BNC, frame: pd.DataFrame) -> float:
+def optimum_from(start, x, frame):
     """The conditional log-likelihood at the optimum of weights that is found from one start."""
     n = len(bn.features(x))
     objective = ConditionalLikelihood(x, prepare_training_data(frame, ("class",)))
@@ -279,7 +274,7 @@ def optimum_from(start: float, x: bn.BNC, frame: pd.DataFrame) -> float:
 
 
 @pytest.mark.parametrize(("better", "seed"), [(1.0, 14), (0.5, 42)])
-def test_wanbia_takes_the_better_of_two_optima(better: float, seed: int) -> None:
+def test_wanbia_takes_the_better_of_two_optima(better, seed):
     frame = redundant_features(seed)
     x = bn.lp(bn.nb("class", frame), frame, smooth=0.01)
     best, worse = (optimum_from(start, x, frame) for start in (better, 1.5 - better))
@@ -288,7 +283,7 @@ def test_wanbia_takes_the_better_of_two_optima(better: float, seed: int) -> None
     assert bn.cloglik(weighted, frame) == pytest.approx(best, abs=1e-6)
 
 
-def test_trees_are_thirty_levels_deep() -> None:
+def test_trees_are_thirty_levels_deep():
     """Every feature separates one row from the others, so the first remaining one is tested next."""
     frame = pd.DataFrame(np.vstack([np.zeros((1, 40), int), np.eye(40, dtype=int)])).add_prefix("x")
     frame["class"] = [f"k{i}" for i in range(41)]
@@ -296,27 +291,27 @@ def test_trees_are_thirty_levels_deep() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 23])
-def test_all_subsets_of_few_levels_are_tried(seed: int) -> None:
+def test_all_subsets_of_few_levels_are_tried(seed):
     rng = np.random.default_rng(seed)
     columns = {f"x{i}": rng.integers(5, size=30) for i in range(3)}
     frame = pd.DataFrame({**columns, "class": rng.integers(4, size=30)}).astype("category")
     depths = depths_in_tree(frame)
 
-    def gain(feature: str) -> float:
+    def gain(feature):
         table = pd.crosstab(frame[feature], frame["class"]).to_numpy()
         sides = [np.array(side, bool) for side in product([False, True], repeat=len(table) - 1)][1:]
         lefts = [table[:-1][side].sum(axis=0) for side in sides] + [table[:-1].sum(axis=0)]
         whole = table.sum(axis=0)
         return max(xlogx(left).sum() - xlogx(left.sum()) + self_information(whole - left) for left in lefts)
 
-    def self_information(counts: np.ndarray) -> float:
+    def self_information(counts):
         return float(xlogx(counts).sum() - xlogx(counts.sum()))
 
     gains = {feature: gain(feature) for feature in columns}
     assert depths[max(gains, key=gains.__getitem__)] == 1
 
 
-def test_bootstrap_samples_are_drawn_in_proportion_to_weights() -> None:
+def test_bootstrap_samples_are_drawn_in_proportion_to_weights():
     data = encode(pd.DataFrame({"a": list("xyzu")}), weights=[3, 0, 1, 0])
     [rows] = trees._bootstrap_samples(data, 1, 1.0, np.random.default_rng(0))
     assert set(rows) <= {0, 2}

@@ -1,10 +1,7 @@
 """Rows that count as often as they say: the same as rows repeated."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +20,7 @@ from .oracles import halfway_above
 from .strategies import examples, frames, networks
 
 
-def weighted_and_repeated(frame: pd.DataFrame, weights: Any) -> tuple[bn.Dataset, bn.Dataset]:
+def weighted_and_repeated(frame, weights):
     """The same data twice: with weights, and with rows as often as these say."""
     weights = np.asarray(weights)
     return (
@@ -33,7 +30,7 @@ def weighted_and_repeated(frame: pd.DataFrame, weights: Any) -> tuple[bn.Dataset
 
 
 @st.composite
-def pairs(draw: st.DrawFn, **options: Any) -> tuple[pd.DataFrame, bn.Dataset, bn.Dataset]:
+def pairs(draw, **options):
     frame = draw(frames(missing=0.2, **options))
     weights = draw(st.lists(st.integers(0, 3), min_size=len(frame), max_size=len(frame)))
     weights[draw(st.integers(0, len(frame) - 1))] = 1
@@ -42,7 +39,7 @@ def pairs(draw: st.DrawFn, **options: Any) -> tuple[pd.DataFrame, bn.Dataset, bn
 
 @given(st.data())
 @examples(60)
-def test_models_and_scores(data: st.DataObject) -> None:
+def test_models_and_scores(data):
     frame, weighted, repeated = data.draw(pairs())
     structures = [bn.aode("class", frame), data.draw(networks(frame))]
     for structure in structures:
@@ -60,7 +57,7 @@ def test_models_and_scores(data: st.DataObject) -> None:
 
 @given(st.data())
 @examples(40)
-def test_expectation_maximisation(data: st.DataObject) -> None:
+def test_expectation_maximisation(data):
     frame, weighted, repeated = data.draw(pairs(max_features=3))
     structure = data.draw(networks(frame))
     with warnings.catch_warnings():
@@ -75,7 +72,7 @@ def test_expectation_maximisation(data: st.DataObject) -> None:
 
 @given(st.data())
 @examples(40)
-def test_trees(data: st.DataObject) -> None:
+def test_trees(data):
     frame, weighted, repeated = data.draw(pairs(max_features=5))
     n = frame.shape[1] - 1
     mine, other = (pair_statistics(rows, range(n), n) for rows in (weighted, repeated))
@@ -87,7 +84,7 @@ def test_trees(data: st.DataObject) -> None:
         )
 
 
-def test_methods_of_lp(votes: pd.DataFrame) -> None:
+def test_methods_of_lp(votes):
     rng = np.random.default_rng(0)
     weighted, repeated = weighted_and_repeated(votes, rng.integers(0, 4, len(votes)))
     for options in ({"wanbia": True}, {"manb_prior": 0.5}):
@@ -98,7 +95,7 @@ def test_methods_of_lp(votes: pd.DataFrame) -> None:
     assert 0 < bn.feature_weights(x).max() <= 1
 
 
-def test_any_number_is_a_weight(car: pd.DataFrame) -> None:
+def test_any_number_is_a_weight(car):
     """All weights alike give the tables that they give with one each, but for the prior."""
     data = bn.encode(car)
     third = replace(data, weights=np.full(len(car), 1 / 3))
@@ -129,7 +126,7 @@ TITANIC = pd.DataFrame(
 )
 
 
-def titanic() -> tuple[bn.Dataset, bn.Dataset]:
+def titanic():
     rows = TITANIC.loc[TITANIC.index.repeat(TITANIC["people"])].drop(columns="people").reset_index(drop=True)
     assert len(TITANIC) == 32
     assert len(rows) == 2201
@@ -143,7 +140,7 @@ COUNTING = {
 
 
 @pytest.mark.parametrize("learner", COUNTING)
-def test_a_table_of_frequencies_is_as_good_as_its_rows(learner: str) -> None:
+def test_a_table_of_frequencies_is_as_good_as_its_rows(learner):
     weighted, repeated = titanic()
     x, y = (
         bn.bnc(learner, "survived", data, dag_args=COUNTING[learner], smooth=1)
@@ -161,7 +158,7 @@ def test_a_table_of_frequencies_is_as_good_as_its_rows(learner: str) -> None:
             assert score(x, weighted) == pytest.approx(score(y, repeated), rel=1e-12)
 
 
-def test_cross_validation_of_a_frequency_table_is_that_of_its_rows() -> None:
+def test_cross_validation_of_a_frequency_table_is_that_of_its_rows():
     weighted, repeated = titanic()
     people = np.repeat(np.arange(32), TITANIC["people"])
     metric = ["accuracy", "log_loss", "auc", "calibration_error"]
@@ -181,7 +178,7 @@ def test_cross_validation_of_a_frequency_table_is_that_of_its_rows() -> None:
         assert labels.tolist() == mine.idxmax(axis=1).tolist()
 
 
-def test_agreement_of_weighted_rows_is_that_of_repeated_rows() -> None:
+def test_agreement_of_weighted_rows_is_that_of_repeated_rows():
     weighted, _ = titanic()
     people, actual = np.repeat(np.arange(32), TITANIC["people"]), TITANIC["survived"]
     labels = bn.cv_predict(bn.bnc("nb", "survived", weighted, smooth=1), weighted, prob=False, rng=0)
@@ -200,10 +197,10 @@ def test_agreement_of_weighted_rows_is_that_of_repeated_rows() -> None:
         bn.confusion(labels, actual, weights=[1])
 
 
-def test_a_function_with_weights_is_a_metric_of_weighted_rows() -> None:
+def test_a_function_with_weights_is_a_metric_of_weighted_rows():
     weighted, repeated = titanic()
 
-    def surprise(posteriors: pd.DataFrame, actual: pd.Series, weights: pd.Series | None = None) -> float:
+    def surprise(posteriors, actual, weights=None):
         p = [posteriors.loc[row, label] for row, label in actual.items()]
         return -np.average(np.log(p), weights=weights)
 
@@ -213,7 +210,7 @@ def test_a_function_with_weights_is_a_metric_of_weighted_rows() -> None:
     assert mine == pytest.approx(bn.cv(x, weighted, metric="log_loss", rng=0))
 
 
-def test_units_of_large_weights_are_split_as_those_of_repeated_rows() -> None:
+def test_units_of_large_weights_are_split_as_those_of_repeated_rows():
     codes, units = np.array([0, 1, 0, 1, 0, 2]), np.array([5, 3, 0, 8, 9, 1])
     repeated = np.array([folding.split_weights_into_folds(codes, units, 4, rng(seed)) for seed in range(400)])
     drawn = np.array(
@@ -227,7 +224,7 @@ def test_units_of_large_weights_are_split_as_those_of_repeated_rows() -> None:
         np.testing.assert_allclose(moment(drawn, axis=0), moment(repeated, axis=0), atol=0.2)
 
 
-def test_a_row_of_weight_0_is_tested_in_one_fold() -> None:
+def test_a_row_of_weight_0_is_tested_in_one_fold():
     codes, weights = np.arange(12) % 2, np.array([2.0, 0, 1, 3, 0, 2, 1, 0, 0, 2, 2, 0])
     data = prepare_training_rows(
         bn.encode(pd.DataFrame({"x": list("uv") * 6, "y": np.where(codes, "b", "a")}), weights=weights), "y"
@@ -238,18 +235,18 @@ def test_a_row_of_weight_0_is_tested_in_one_fold() -> None:
     assert sum(0 if units is None else units.sum() for _, units in drawn) == weights.sum()
 
 
-def rng(seed: int) -> np.random.Generator:
+def rng(seed):
     return np.random.default_rng(seed)
 
 
-def test_rows_of_fractional_weights_are_tested_as_a_whole(car: pd.DataFrame) -> None:
+def test_rows_of_fractional_weights_are_tested_as_a_whole(car):
     data = bn.encode(car, weights=np.arange(len(car)) % 3 + 0.5)
     x = bn.bnc("nb", "class", data, smooth=1)
     given = bn.cv(x, data, folds=bn.stratified_folds(car["class"], 10, rng=0), mean=False)
     pd.testing.assert_frame_equal(bn.cv(x, data, rng=0, mean=False), given)
 
 
-def test_a_fold_without_rows_to_learn_from_is_nan(car: pd.DataFrame) -> None:
+def test_a_fold_without_rows_to_learn_from_is_nan(car):
     fold = np.arange(len(car)) % 4
     data = bn.encode(car, weights=(fold == 0).astype(float))
     x = bn.lp(bn.nb("class", data), data, smooth=1)
@@ -267,7 +264,7 @@ def test_a_fold_without_rows_to_learn_from_is_nan(car: pd.DataFrame) -> None:
     assert labels.isna().tolist() == (fold == 0).tolist()
 
 
-def test_weights_come_as_a_column_or_an_array() -> None:
+def test_weights_come_as_a_column_or_an_array():
     by_name = bn.encode(TITANIC, weights="people")
     features = TITANIC.drop(columns="people")
     for weights in (TITANIC["people"], TITANIC["people"].tolist(), TITANIC["people"].astype("Int64")):
@@ -283,12 +280,12 @@ def test_weights_come_as_a_column_or_an_array() -> None:
     assert kept.size == 1100.5
 
 
-def test_missing_numbers_are_counted() -> None:
+def test_missing_numbers_are_counted():
     frame = pd.DataFrame({"age": [1.5, None, 2.5], "town": ["Aden", None, None], "people": [1, 2, 3]})
     assert repr(bn.encode(frame, weights="people")).endswith("2 columns, 3 missing values")
 
 
-def test_a_weight_of_0_keeps_its_level() -> None:
+def test_a_weight_of_0_keeps_its_level():
     frame = pd.DataFrame({"x": ["a", "b", "c"], "y": ["n", "n", "m"], "w": [1, 2, 0]})
     x = bn.lp(bn.nb("y", data := bn.encode(frame, weights="w")), data, smooth=1)
     assert bn.values(x) == {"x": ("a", "b", "c"), "y": ("m", "n")}
@@ -313,7 +310,7 @@ def test_a_weight_of_0_keeps_its_level() -> None:
         (np.zeros(32), ValueError, "all weights are 0"),
     ],
 )
-def test_what_is_no_weight(weights: Any, error: type[Exception], match: str) -> None:
+def test_what_is_no_weight(weights, error, match):
     frame = TITANIC if isinstance(weights, str) else TITANIC.drop(columns="people")
     with pytest.raises(error, match=match):
         bn.tan_cl("survived", bn.encode(frame, weights=weights))
@@ -321,7 +318,7 @@ def test_what_is_no_weight(weights: Any, error: type[Exception], match: str) -> 
 
 @pytest.mark.parametrize("learner", ["fssj", "bsej", "tan_hc", "tan_hcsp", "kdb"])
 @pytest.mark.parametrize("metric", ["accuracy", "log_loss"])
-def test_search_counts_by_weight(learner: str, metric: str) -> None:
+def test_search_counts_by_weight(learner, metric):
     weighted, repeated = titanic()
     rows = np.arange(32) % 4
     given = [{"folds": rows}, {"folds": np.repeat(rows, TITANIC["people"])}]
@@ -334,7 +331,7 @@ def test_search_counts_by_weight(learner: str, metric: str) -> None:
         np.testing.assert_allclose(scores_of(x), scores_of(y), rtol=1e-12)
 
 
-def test_levels_are_merged_by_weight() -> None:
+def test_levels_are_merged_by_weight():
     df = pd.DataFrame({"x": list("aabbbcd") * 2, "y": list("uv") * 7, "w": [2.0, 1, 0.5, 0.5, 0.5, 4, 1] * 2})
     x = bn.bnc("nb", "y", bn.encode(df, weights="w"), smooth=1, min_count=4)
     assert bn.values(x)["x"] == ("a", "c", "other")
@@ -343,7 +340,7 @@ def test_levels_are_merged_by_weight() -> None:
 
 @pytest.mark.parametrize("name", ["pima_clean", "made_mixed"])
 @pytest.mark.parametrize("kind", ["whole", "fraction", "whole_eighth"])
-def test_cut_points_by_weight_are_those_of_the_reference(name: str, kind: str) -> None:
+def test_cut_points_by_weight_are_those_of_the_reference(name, kind):
     reference = read_reference("weighted")[name]
     folder = REFERENCE / "data" if name == "made_mixed" else REFERENCE.parents[1] / "data"
     frame = pd.read_csv(folder / f"{name}.csv")[[*reference["numbers"], reference["class"]]]
@@ -365,7 +362,7 @@ def test_cut_points_by_weight_are_those_of_the_reference(name: str, kind: str) -
         assert again == discretizer
 
 
-def test_numbers_with_weights_are_encoded_and_have_to_be_discretized() -> None:
+def test_numbers_with_weights_are_encoded_and_have_to_be_discretized():
     df = pd.DataFrame({"x": np.arange(40) / 3, "y": list("ab") * 20, "w": np.linspace(0.5, 2, 40)})
     data = bn.encode(df, weights="w")
     with pytest.raises(TypeError, match=r"column 'x' must be categorical; got numbers with fractions"):
@@ -378,7 +375,7 @@ def test_numbers_with_weights_are_encoded_and_have_to_be_discretized() -> None:
     assert 0 <= bn.cv(x, data, k=2, rng=0) <= 1
 
 
-def test_weights_with_an_infinite_sum_are_refused() -> None:
+def test_weights_with_an_infinite_sum_are_refused():
     frame = pd.DataFrame({"a": list("xyxyxyxyxx"), "c": list("uvuvuvuvuv")})
     message = "weights must have a finite sum; got weights up to 1e\\+308"
     with pytest.raises(ValueError, match=message):
@@ -389,7 +386,7 @@ def test_weights_with_an_infinite_sum_are_refused() -> None:
 
 
 @pytest.mark.slow
-def test_too_many_rows_are_refused_by_weights_that_are_numbers_of_rows() -> None:
+def test_too_many_rows_are_refused_by_weights_that_are_numbers_of_rows():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"n": rng.normal(size=30), "y": rng.choice(list("uv"), 30)})
     with warnings.catch_warnings():
@@ -408,7 +405,7 @@ def test_too_many_rows_are_refused_by_weights_that_are_numbers_of_rows() -> None
 
 
 @pytest.mark.parametrize("total", [10**9 - 3, 10**9, 10**12 + 1, 2**53 - 1])
-def test_units_of_large_weights_are_split_evenly(total: int) -> None:
+def test_units_of_large_weights_are_split_evenly(total):
     units = np.array([total // 3, 5, total - total // 3 - 5, 0], dtype=np.int64)
     tested = folding.split_weights_into_folds(np.array([0, 0, 1, 1]), units, 3, np.random.default_rng(0))
     assert tested.sum(axis=1).tolist() == units.tolist()
@@ -420,9 +417,7 @@ def test_units_of_large_weights_are_split_evenly(total: int) -> None:
     ("weights", "normalized"),
     [(1 / 1728, True), (0.5, True), (1.5, False), (1, False), ([0.25, 0] * 864, True), ([1, 0] * 864, False)],
 )
-def test_weights_that_are_normalized_are_recognized(
-    car: pd.DataFrame, weights: Any, normalized: bool
-) -> None:
+def test_weights_that_are_normalized_are_recognized(car, weights, normalized):
     weighted = car.assign(w=weights)
     for rows in (weighted, [weighted.head(500), weighted.tail(-500)]):
         data = bn.encode(rows, weights="w")
@@ -433,7 +428,7 @@ def test_weights_that_are_normalized_are_recognized(
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-100, 1e12, 1e100, 1e300, None])
-def test_weights_of_any_size_are_accepted(size: float | None) -> None:
+def test_weights_of_any_size_are_accepted(size):
     """The posteriors are numbers that sum to 1, without warnings of NumPy; None is a mixture of sizes."""
     rng = np.random.default_rng(0)
     cars = bn.load_car().sample(300, random_state=0)
@@ -441,7 +436,7 @@ def test_weights_of_any_size_are_accepted(size: float | None) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         data = bn.encode(cars, weights=weights)
-        settings: list[dict[str, Any]] = [{"backoff": True}, {"smooth": 1, "wanbia": True}]
+        settings = [{"backoff": True}, {"smooth": 1, "wanbia": True}]
         settings += [{"smooth": 1, "manb_prior": 0.5}, {"smooth": 1, "awnb_trees": 2, "rng": 0}]
         for how in settings:
             posteriors = bn.predict(bn.lp(bn.nb("class", data), data, **how), cars, prob=True)
@@ -453,7 +448,7 @@ def test_weights_of_any_size_are_accepted(size: float | None) -> None:
 
 
 @pytest.mark.parametrize("learner", ["nb", "kdb_mi"])
-def test_weighted_rows_with_a_class_of_integers_get_the_default_recipe(learner: Any) -> None:
+def test_weighted_rows_with_a_class_of_integers_get_the_default_recipe(learner):
     cars = bn.load_car()
     cars["class"] = (cars["class"] == "acc").astype(int)
     plain = bn.bnc(learner, "class", cars)
@@ -463,7 +458,7 @@ def test_weighted_rows_with_a_class_of_integers_get_the_default_recipe(learner: 
 
 
 @pytest.mark.parametrize("most", [1000, 10_000])
-def test_strengths_of_a_frequency_table_are_those_of_its_rows(most: int) -> None:
+def test_strengths_of_a_frequency_table_are_those_of_its_rows(most):
     weighted, repeated = titanic()
     x = bn.bnc("nb", "survived", weighted, smooth=1)
     mine, other = (mean_contributions(x, data, most) for data in (weighted, repeated))

@@ -1,10 +1,6 @@
 """Models with other class proportions, of every type: exact, and kept wherever models go."""
 
-from __future__ import annotations
-
 import sqlite3
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,12 +18,12 @@ from bnclassify.sklearn import BNCClassifier
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "impossible"])
-def test_any_type_predicts_as_with_the_argument_prior(name: str, tmp_path: Path) -> None:
+def test_any_type_predicts_as_with_the_argument_prior(name, tmp_path):
     x, frame = case(name)
     q = skewed(x)
     model = bn.with_prior(x, q)
     assert type(model) is type(x)
-    options: dict[str, Any] = {"prob": True, "unseen": "missing"}
+    options = {"prob": True, "unseen": "missing"}
     expected = bn.predict(x, frame, prior=q, **options)
     found = bn.predict(model, frame, **options)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
@@ -49,7 +45,7 @@ def test_any_type_predicts_as_with_the_argument_prior(name: str, tmp_path: Path)
     )
 
 
-def frame_of_claims(n: int = 300) -> pd.DataFrame:
+def frame_of_claims(n=300):
     """Rows of which 40 % are of the class "fraud", with missing values and numbers."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.choice(list("pqr"), n), "x": rng.normal(size=n).round(1)})
@@ -77,12 +73,12 @@ MODELS = {
 }
 
 
-def rows_of(x: Any, n: int = 20) -> pd.DataFrame:
+def rows_of(x, n=20):
     return (CODED if x.discretizer is None else CLAIMS).head(n)
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_nothing_known_gives_the_proportions_and_reasons_add_up(name: str) -> None:
+def test_nothing_known_gives_the_proportions_and_reasons_add_up(name):
     x = bn.with_prior(MODELS[name], Q)
     empty = pd.DataFrame(index=range(1))
     shares = bn.predict(x, empty, unknown=list(x.features), prob=True).iloc[0]
@@ -97,7 +93,7 @@ def test_nothing_known_gives_the_proportions_and_reasons_add_up(name: str) -> No
 
 
 @pytest.mark.parametrize("name", ["nb", "class with a parent", "aode", "ensemble"])
-def test_joint_distributions_have_the_proportions(name: str) -> None:
+def test_joint_distributions_have_the_proportions(name):
     x, y = MODELS[name], bn.with_prior(MODELS[name], Q)
     by_hand = sum(share * bn.query(x, "a", evidence={"claim": label}) for label, share in Q.items())
     np.testing.assert_allclose(bn.query(y, "a"), by_hand, atol=1e-12)
@@ -116,7 +112,7 @@ def test_joint_distributions_have_the_proportions(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["nb", "class with a parent", "aode", "ensemble"])
-def test_more_rows_and_refits_keep_the_proportions(name: str) -> None:
+def test_more_rows_and_refits_keep_the_proportions(name):
     x, y = MODELS[name], bn.with_prior(MODELS[name], Q)
     rows = rows_of(x, 80)
     expected = bn.predict(bn.update(x, rows), rows, prob=True, prior=Q)
@@ -139,7 +135,7 @@ def test_more_rows_and_refits_keep_the_proportions(name: str) -> None:
         bn.update(y, more, levels="grow")
 
 
-def test_tables_and_cards_have_the_proportions() -> None:
+def test_tables_and_cards_have_the_proportions():
     for x in (NB, SUM, MODELS["table"]):
         y = bn.with_prior(x, Q)
         rows = CLAIMS.dropna()
@@ -160,7 +156,7 @@ def test_tables_and_cards_have_the_proportions() -> None:
         np.testing.assert_allclose(scaled["probability"], odds / (1 + odds))
 
 
-def test_intervals_have_the_proportions() -> None:
+def test_intervals_have_the_proportions():
     y = bn.with_prior(NB, Q)
     found = bn.predict(y, CLAIMS.head(5), prob=True, interval=0.9, rng=0, draws=50)
     expected = bn.predict(NB, CLAIMS.head(5), prob=True, prior=Q, interval=0.9, rng=0, draws=50)
@@ -169,7 +165,7 @@ def test_intervals_have_the_proportions() -> None:
     assert "fraud 0.020, honest 0.980 (given); in training fraud" in repr(y)
 
 
-def test_estimators_with_a_prior_are_models_with_it(tmp_path: Path) -> None:
+def test_estimators_with_a_prior_are_models_with_it(tmp_path):
     features = CLAIMS.drop(columns="claim")
     classifier = BNCClassifier("nb", 1, prior=Q).fit(features, CLAIMS["claim"])
     expected = classifier.predict_proba(features)
@@ -192,7 +188,7 @@ def test_estimators_with_a_prior_are_models_with_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("prior", [None, Q])
-def test_costs_of_an_estimator_are_decisions_in_sql(prior: Any) -> None:
+def test_costs_of_an_estimator_are_decisions_in_sql(prior):
     features = CLAIMS.drop(columns="claim")
     names = ["fraud", "honest"]
     costs = pd.DataFrame([[0.0, 9], [1, 0]], names, names)

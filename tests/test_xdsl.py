@@ -1,10 +1,7 @@
 """Files of GeNIe (XDSL), packed files, and limits of files that describe tables in a few words."""
 
-from __future__ import annotations
-
 import gzip
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,13 +25,13 @@ PLANT = """<?xml version="1.0" encoding="ISO-8859-1"?>
 
 
 @pytest.fixture
-def plant(tmp_path: Path) -> Path:
+def plant(tmp_path):
     path = tmp_path / "plant.xdsl"
     path.write_bytes(PLANT.encode("latin-1"))
     return path
 
 
-def test_tables_of_genie_are_read_with_the_last_parent_changing_fastest(plant: Path) -> None:
+def test_tables_of_genie_are_read_with_the_last_parent_changing_fastest(plant):
     x = bn.read_bif(plant, "pump")
     assert bn.families(x)["flow"] == ("flow", "valve", "pump")
     flow = bn.cpt(x, "flow").loc["low"].unstack("valve")
@@ -45,7 +42,7 @@ def test_tables_of_genie_are_read_with_the_last_parent_changing_fastest(plant: P
     assert bn.query(x, "alarm")["on"] == pytest.approx(low)
 
 
-def test_packed_files_are_read(plant: Path, tmp_path: Path) -> None:
+def test_packed_files_are_read(plant, tmp_path):
     packed = tmp_path / "plant.xdsl.gz"
     packed.write_bytes(gzip.compress(plant.read_bytes()))
     expected = bn.params(bn.read_bif(plant, "pump"))
@@ -83,9 +80,7 @@ def test_packed_files_are_read(plant: Path, tmp_path: Path) -> None:
         ("<genie ", '<genie app="aGrUM 3" ', "must be written by GeNIe; got a file of pyAgrum"),
     ],
 )
-def test_files_of_genie_that_cannot_be_read_name_the_node(
-    plant: Path, old: str, new: str, message: str
-) -> None:
+def test_files_of_genie_that_cannot_be_read_name_the_node(plant, old, new, message):
     text = PLANT.replace(old, new)
     for tag in ("noisymax", "decision", "equation"):
         if f"<{tag}" in text:
@@ -96,7 +91,7 @@ def test_files_of_genie_that_cannot_be_read_name_the_node(
         bn.read_bif(plant, "pump")
 
 
-def test_all_tables_of_a_file_together_are_limited(tmp_path: Path) -> None:
+def test_all_tables_of_a_file_together_are_limited(tmp_path):
     names = [f"v{i}" for i in range(23)]
     lines = ["network n { }"]
     lines += [f"variable {v} {{ type discrete [ 2 ] {{ a, b }}; }}" for v in [*names, "y", "z"]]
@@ -110,14 +105,14 @@ def test_all_tables_of_a_file_together_are_limited(tmp_path: Path) -> None:
         bn.read_bif(path, "y")
 
 
-def test_files_of_netica_are_named(tmp_path: Path) -> None:
+def test_files_of_netica_are_named(tmp_path):
     path = tmp_path / "clinic.dne"
     path.write_text("// ~->[DNET-1]->~\n\nbnet Clinic {\nnode ill { kind = NATURE; };\n};\n")
     with pytest.raises(ValueError, match=r"in the format DNE\. Save it in Netica as a file of Hugin \(NET\)"):
         bn.read_bif(path, "ill")
 
 
-def test_labels_are_found_by_position_and_submodels_without_recursion(tmp_path: Path) -> None:
+def test_labels_are_found_by_position_and_submodels_without_recursion(tmp_path):
     """Files of which each label was once compared with all others, for minutes."""
     path, labels = tmp_path / "x.bif", [f"s{i}" for i in range(15_000)]
     rows = "\n".join(f"({label}) 0.25, 0.75;" for label in labels[-1500:])
@@ -140,9 +135,7 @@ def test_labels_are_found_by_position_and_submodels_without_recursion(tmp_path: 
     assert bn.vars(bn.read_bif(path, "next")) == ("pump", "next")
 
 
-def test_files_that_unpack_to_much_and_tables_of_many_axes_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_that_unpack_to_much_and_tables_of_many_axes_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "x.bif"
     path.write_bytes(gzip.compress(b" " * 1001))
     assert file_tables._MOST_BYTES == 100_000_000

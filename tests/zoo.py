@@ -1,8 +1,5 @@
 """Fitted models of every type that is made of tables, each with rows to score."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -16,21 +13,21 @@ from .oracles import with_holes
 Case = tuple[bn.BNC | Any, pd.DataFrame]
 
 
-def some_car(rows: int = 60) -> pd.DataFrame:
+def some_car(rows=60):
     """Rows of car, some with missing features, and one with all features missing."""
     frame = with_holes(bn.load_car().sample(rows, random_state=1), 0.3, 2).astype(object)
     frame.iloc[0, :-1] = None
     return frame.reset_index(drop=True)
 
 
-def some_votes(rows: int = 60) -> pd.DataFrame:
+def some_votes(rows=60):
     """Rows of voting, about half with missing features, and one with all features missing."""
     frame = bn.load_voting().head(rows).astype(object)
     frame.iloc[0, :-1] = None
     return frame
 
 
-def some_women(rows: int = 60) -> pd.DataFrame:
+def some_women(rows=60):
     """Rows of pima with missing numbers, numbers at and beyond the ends, and one row with all missing."""
     frame = bn.load_pima().sample(rows, random_state=3).reset_index(drop=True).astype({"diabetes": object})
     numeric = frame.columns.drop("diabetes")
@@ -43,7 +40,7 @@ def some_women(rows: int = 60) -> pd.DataFrame:
     return frame
 
 
-def odd_frame() -> pd.DataFrame:
+def odd_frame():
     """Names with quotes, spaces, signs and letters of other scripts; labels of several types."""
     rng, n = np.random.default_rng(5), 300
     grade = rng.integers(1, 4, n)
@@ -63,50 +60,50 @@ def odd_frame() -> pd.DataFrame:
     return frame
 
 
-def _odd(**settings: Any) -> Case:
+def _odd(**settings):
     frame = odd_frame()
     rows = frame.head(50).astype({"Town": object})
     rows.loc[1, "Town"] = "unheard of"
     return bn.bnc("tan_cl", "class", frame, min_count=12, missing_level=["Town"], **settings), rows
 
 
-def _on_car(structure: Callable[[pd.DataFrame], Any], **settings: Any) -> Case:
+def _on_car(structure, **settings):
     car = bn.load_car()
     return bn.lp(structure(car), car, **(settings or {"smooth": 1})), some_car()
 
 
-def _hc(car: pd.DataFrame) -> Any:
+def _hc(car):
     return bn.hc("class", car, score="bic")
 
 
-def _child_class(car: pd.DataFrame) -> Any:
+def _child_class(car):
     return bn.from_modelstring(
         "[safety][persons][class|safety:persons][buying|class][maint|class:buying]", "class"
     )
 
 
-def _ensemble(car: pd.DataFrame) -> Any:
+def _ensemble(car):
     return bn.Ensemble((bn.nb("class", car), bn.tan_cl("class", car), bn.aode("class", car)), (1.0, 2.0, 3.0))
 
 
-def _impossible() -> Case:
+def _impossible():
     car = bn.load_car()
     few = car[car["class"].isin(["unacc", "acc"]) | (car["safety"] == "high")].head(200)
     return bn.lp(bn.nb("class", car), few, smooth=0), some_car()
 
 
-def _two_parents(car: pd.DataFrame) -> Any:
+def _two_parents(car):
     return bn.kdb_mi("class", car, kdbk=2)
 
 
-def _extreme() -> Case:
+def _extreme():
     """A card whose log odds are beyond 700, where EXP is out of range in PostgreSQL."""
     y = np.random.default_rng(0).choice(["u", "v"], 80)
     frame = pd.DataFrame({f"x{i}": np.where(y == "u", "x", "y") for i in range(100)}).assign(y=y)
     return bn.scorecard(bn.bnc("nb", "y", frame, smooth=0.01)), frame.assign(x0=None)
 
 
-def _effects_of_car() -> Case:
+def _effects_of_car():
     """A table of a tree in which missing and unseen values have effects."""
     table = bn.effects(_on_car(lambda car: bn.tan_cl("class", car))[0])
     table.loc[table["value"] == "(missing)", "acc"] = 0.5
@@ -115,7 +112,7 @@ def _effects_of_car() -> Case:
     return bn.from_effects(pd.concat([table, more])), some_car().assign(buying="none")
 
 
-CASES: dict[str, Callable[[], Case]] = {
+CASES = {
     "nb": lambda: _on_car(lambda car: bn.nb("class", car)),
     "tan": lambda: _on_car(lambda car: bn.tan_cl("class", car)),
     "kdb": lambda: _on_car(_two_parents),
@@ -154,10 +151,7 @@ CASES: dict[str, Callable[[], Case]] = {
         bn.bnc("kdb_mi", "diabetes", bn.load_pima(), discretize="averaged", smooth=1),
         some_women(),
     ),
-    "women default": lambda: (
-        bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(200)),
-        some_women(),
-    ),
+    "women default": lambda: (bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(200)), some_women()),
     "women weights": lambda: (
         bn.bnc("nb", "diabetes", bn.load_pima(), backoff=True, held_out="weights", discretize="averaged"),
         some_women(),
@@ -168,14 +162,8 @@ CASES: dict[str, Callable[[], Case]] = {
     ),
     "card of a tree": lambda: (bn.scorecard(case("votes tan")[0]), some_votes()),
     "card of extreme odds": _extreme,
-    "sum": lambda: (
-        bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(200), pairs=0),
-        some_women(),
-    ),
-    "sum with pairs": lambda: (
-        bn.bnc(class_var="Class", dataset=bn.load_voting(), pairs=3),
-        some_votes(),
-    ),
+    "sum": lambda: (bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(200), pairs=0), some_women()),
+    "sum with pairs": lambda: (bn.bnc(class_var="Class", dataset=bn.load_voting(), pairs=3), some_votes()),
     "effects": lambda: (bn.from_effects(bn.effects(case("women weights")[0])), some_women()),
     "effects of three classes": _effects_of_car,
     "dependency network": lambda: _on_car(lambda car: bn.chisq_dn("class", car, alpha=0.9)),
@@ -186,12 +174,12 @@ CASES: dict[str, Callable[[], Case]] = {
 
 
 @cache
-def case(name: str) -> Case:
+def case(name):
     """Return a fitted model and rows to score."""
     return CASES[name]()
 
 
-def skewed(x: Any) -> dict[Any, float]:
+def skewed(x):
     """Return a proportion of each class, the first class twice as large as the second, and so on."""
     labels = bn.classes(x)
     shares = 0.5 ** np.arange(len(labels))

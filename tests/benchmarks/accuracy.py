@@ -1,13 +1,8 @@
 """Accuracy of this package and of other libraries on public data."""
 
-from __future__ import annotations
-
 import os
 import warnings
-from collections.abc import Iterable, Iterator
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +18,7 @@ BINS = 15  # of calibration
 NUMBERS = ("error", "log-loss", "AUC", "calibration error", "fit, s", "predict, s")
 
 
-def figures(posteriors: Any, actual: Any) -> dict[str, float]:
+def figures(posteriors, actual):
     """Return error, log-loss, area under the ROC curve, and calibration error.
 
     With several classes, the area is the mean over classes, weighted by their rows, of the area of one
@@ -44,7 +39,7 @@ def figures(posteriors: Any, actual: Any) -> dict[str, float]:
     }
 
 
-def area(scores: Any, is_positive: Any) -> float:
+def area(scores, is_positive):
     """Return the proportion of pairs of a positive and a negative row that scores order rightly.
 
     >>> area(np.array([0.1, 0.4, 0.4, 0.8]), np.array([False, True, False, True]))
@@ -54,7 +49,7 @@ def area(scores: Any, is_positive: Any) -> float:
     return float((ranks[is_positive].sum() - n * (n + 1) / 2) / (n * (len(scores) - n)))
 
 
-def evaluate(rival: str, train: pd.DataFrame, test: pd.DataFrame) -> dict[str, float]:
+def evaluate(rival, train, test):
     """Fit to one table and evaluate on another; times are those of the processor."""
     labels = sorted(train["class"].unique())
     actual = np.searchsorted(labels, test["class"].astype(str))
@@ -66,20 +61,18 @@ def evaluate(rival: str, train: pd.DataFrame, test: pd.DataFrame) -> dict[str, f
     return {**figures(posteriors, actual), "fit, s": fit, "predict, s": predict}
 
 
-def processor() -> float:
+def processor():
     """Return the seconds of the processor in this process and in those that it started."""
     return sum(os.times()[:4])
 
 
-def measure(
-    names: Iterable[str], rivals: Iterable[str], stored: Path | None, patience: float
-) -> Iterator[dict[str, Any]]:
+def measure(names, rivals, stored, patience):
     """Fit to one half of each data set and evaluate on the other, stratified by class with seed 0.
 
     Rows that a file has are read from it, and new ones are appended to it. A model that takes more than
     `patience` seconds has missing values.
     """
-    known: dict[tuple[str, str], dict[str, Any]] = {}
+    known = {}
     if stored is not None and stored.exists():
         known = {(row["data"], row["model"]): row for row in pd.read_csv(stored).to_dict("records")}
     for name in names:
@@ -95,7 +88,7 @@ def measure(
             yield row
 
 
-def print_accuracy(names: Iterable[str], rivals: Iterable[str], stored: Path | None, patience: float) -> None:
+def print_accuracy(names, rivals, stored, patience):
     """Print tables in Markdown: each data set, the means, and tests on ranks."""
     warnings.filterwarnings("ignore")
     rows = []
@@ -129,7 +122,7 @@ def print_accuracy(names: Iterable[str], rivals: Iterable[str], stored: Path | N
             print(f"- {other}: {len(worse)} of {len(by_set)} ({', '.join(worse)})")
 
 
-def ranks(table: pd.DataFrame) -> str:
+def ranks(table):
     """Write the tests on ranks of the first model against each other model."""
     models = list(table["model"].unique())
     found = {}
