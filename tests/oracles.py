@@ -1,5 +1,6 @@
 """What is right, computed in the plainest way: products, sums over all values, figures of files."""
 
+from graphlib import CycleError, TopologicalSorter
 from itertools import product
 
 import numpy as np
@@ -63,3 +64,12 @@ def halfway_above(points, numbers):
     at = np.searchsorted(values, points)
     assert values[at].tolist() == points
     return [float(f"{x:.15g}") for x in (values[at] + values[at + 1]) / 2]
+
+
+def has_cycle(parents):
+    """Whether a graph, the parents of each vertex, has a cycle."""
+    try:
+        TopologicalSorter(parents).prepare()
+    except CycleError:
+        return True
+    return False

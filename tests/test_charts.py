@@ -22,13 +22,6 @@ matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not install
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
-@pytest.fixture(autouse=True)
-def _close():
-    plt.close("all")  # those of examples that ran before
-    yield
-    plt.close("all")
-
-
 LONG = {
     "safety": "estimated safety of the car as tested by an independent body, in $ and ¥ per "
     + "something_long_" * 6,
@@ -308,7 +301,6 @@ def test_charts_are_readable_in_a_column_and_on_a_phone(car, voting):
         check_readable(drawn)
         large = [text.get_text() for text in texts(drawn) if text.get_fontsize() != 8]
         assert large == [drawn.get_title("left")]
-        plt.close("all")
 
 
 def test_effects_of_numbers_show_cut_points_and_values():
@@ -779,7 +771,6 @@ def test_long_labels_keep_their_words_in_pictures_of_a_bounded_size():
     ax = bn.plot_explanation(bn.bnc("nb", "y", two, smooth=1, discretize="mdlp"), two.iloc[0])
     assert "←\n" not in ax.get_xlabel()
     assert ax.get_xlabel().endswith("→ h")
-    plt.close("all")
 
 
 def test_numbers_in_explanations_have_a_sensible_number_of_digits():
@@ -788,7 +779,6 @@ def test_numbers_in_explanations_have_a_sensible_number_of_digits():
     for row, text in enumerate(["-1578391", "12.5", "0.000123457"]):
         ax = bn.plot_explanation(x, frame.iloc[row])
         assert f"income = {text}" in [label.get_text() for label in ax.get_yticklabels()]
-    plt.close("all")
 
 
 def test_effects_say_how_many_classes_and_levels_of_parents_are_not_drawn():
@@ -803,7 +793,6 @@ def test_effects_say_how_many_classes_and_levels_of_parents_are_not_drawn():
     car = bn.load_car()
     ax = bn.plot_effect(bn.bnc("nb", "class", car, smooth=1), "safety")  # four classes, all drawn
     assert len(ax.get_legend().get_texts()) == 4
-    plt.close("all")
 
 
 def test_legends_and_marks_are_seen_on_a_dark_background():
@@ -818,4 +807,3 @@ def test_legends_and_marks_are_seen_on_a_dark_background():
                 assert not matplotlib.colors.same_color(color, "black")
         for line in (importance.get_legend().legend_handles[1], *nomogram.lines):
             assert matplotlib.colors.same_color(line.get_color(), "white")
-    plt.close("all")

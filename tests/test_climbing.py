@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.counts import FamilyCounts
-from bnclassify.structure import SCORE_NAMES, LocalScores
-from bnclassify.tools.graphs import ChangingDag, find_cycle
+from bnclassify.structure import LocalScores
 
+from .oracles import has_cycle
 from .strategies import examples, frames, graphs
 
+SCORE_NAMES = ("loglik", "aic", "bic", "bde", "k2")
 scores = st.sampled_from(SCORE_NAMES)
 sizes = st.sampled_from([0.5, 1.0, 10.0])
 
@@ -65,56 +66,6 @@ def test_gains_are_differences_on_the_rows_that_are_observed(data, score, ess):
         assert gains[number[other]] == pytest.approx(with_it - without, abs=1e-9)
 
 
-def test_large_families_are_counted_by_the_configurations_that_occur(monkeypatch, car):
-    whole = LocalScores(bn.encode(car), "bic").gains_by_added_parent(0, [1, 2])
-    monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 10)
-    monkeypatch.setattr("bnclassify.counts._FEW_CONFIGURATIONS", 2)
-    in_parts = LocalScores(bn.encode(car.iloc[:10]), "bic").gains_by_added_parent(0, [1, 2])
-    assert np.isfinite(in_parts).all()
-    np.testing.assert_allclose(
-        LocalScores(bn.encode(car), "bic").gains_by_added_parent(0, [1, 2])[3:], whole[3:]
-    )
-    holes = car.mask(np.random.default_rng(0).random(car.shape) < 0.1)
-    small = LocalScores(bn.encode(holes), "loglik").gains_by_added_parent(0, [1, 2])
-    monkeypatch.undo()
-    np.testing.assert_allclose(
-        small[3:], LocalScores(bn.encode(holes), "loglik").gains_by_added_parent(0, [1, 2])[3:]
-    )
-
-
-@given(st.data())
-def test_dag_knows_what_may_come_and_turn(data):
-    """After each change, compare with searches for cycles."""
-    n = data.draw(st.integers(2, 6))
-    graph, arcs = ChangingDag(n), set()
-    for source, target in data.draw(st.lists(st.sampled_from(list(permutations(range(n), 2))), max_size=25)):
-        if (source, target) in arcs:
-            arcs.discard((source, target))
-            graph.remove_arc(source, target)
-        elif not graph.reach[target, source]:
-            arcs.add((source, target))
-            graph.add_arc(source, target)
-
-        def is_acyclic(some):
-            return not find_cycle({v: [s for s, t in some if t == v] for v in range(n)})
-
-        for arc in permutations(range(n), 2):
-            assert graph.reach[arc[::-1]] == (not is_acyclic(arcs | {arc}))
-        turned = {arc for arc in arcs if is_acyclic(arcs - {arc} | {arc[::-1]})}
-        ends = graph.arc_ends()
-        present = list(zip(*(vertices.tolist() for vertices in ends), strict=True))
-        assert set(present) == arcs
-        assert {
-            arc for arc, turns in zip(present, graph.reversible_arcs(*ends), strict=True) if turns
-        } == turned
-
-
-def test_all_paths_over_a_removed_arc_end():
-    graph = ChangingDag(4, [(0, 1), (1, 2), (2, 3)])
-    graph.remove_arc(2, 3)
-    assert not graph.reach[:3, 3].any()
-
-
 def climb_by_hand(frame, score, ess, most, moves):
     """Score every neighbor as a whole, in the order in which ties are decided."""
     columns = list(frame)
@@ -134,7 +85,7 @@ def climb_by_hand(frame, score, ess, most, moves):
         if move == "reverse":
             changed[s].append(t)
         crowded = any(len(above) > most for above in changed.values())
-        return None if crowded or find_cycle(changed) else changed
+        return None if crowded or has_cycle(changed) else changed
 
     steps = []
     while True:

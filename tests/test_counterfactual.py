@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify.explanations import change_search
-from bnclassify.explanations.value_changes import _changes_to_other_intervals
 
 from .conftest import informative_gaps
 from .strategies import KINDS, fitted_models, frames
@@ -114,27 +113,6 @@ def test_changes_in_models_of_every_type(name):
             check(x, row, found, by_brute_force(x, row, target, fixed, 3, 4), target)
 
 
-@already_predicted
-@pytest.mark.slow
-def test_bounds_leave_out_what_cannot_succeed(monkeypatch, car):
-    """The same is found in small blocks, which end at the bounds, without bounds, and without terms."""
-    x = bn.lp(bn.kdb_mi("class", car, kdbk=2), car, smooth=1)
-    rows = car.iloc[::120].drop(columns="class").to_dict("records")
-    found = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    assert {table["changes"].max() for table in found if len(table)} >= {1, 2, 3}
-    monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 60)
-    small = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    monkeypatch.setattr(
-        change_search.SetSearch, "_bounds_of_longer_sets", lambda *given: np.full(len(given[1]), 1e9)
-    )
-    unbounded = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    monkeypatch.setattr(change_search, "scopes_of_terms", lambda x: None)
-    enumerated = [bn.counterfactual(x, row, "vgood", alternatives=3) for row in rows]
-    for tables in zip(found, small, unbounded, enumerated, strict=True):
-        for other in tables[1:]:
-            pd.testing.assert_frame_equal(tables[0], other)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["women mdlp", "women averaged", "women default"])
 def test_numbers_move_to_the_nearest_value_of_another_interval(name):
@@ -189,11 +167,6 @@ def test_each_feature_has_its_nearest_value(sick):
     crossed = [np.searchsorted(c, [b, a]) for c, a, b in zip(cuts, found["from"], found["to"], strict=True)]
     sizes = [(after - before) / len(c) for c, (before, after) in zip(cuts, crossed, strict=True)]
     assert sizes == sorted(sizes)
-
-
-def test_the_size_of_a_change_is_its_share_of_the_cut_points():
-    moves = _changes_to_other_intervals(0, 2, (1.0, 2.0, 3.0, 4.0), 2.5, (-np.inf, np.inf))
-    assert [(move.value, move.size) for move in moves] == [(1, 500), (2, 250), (3.1, 250), (4.1, 500)]
 
 
 def test_changes_that_help_only_together_are_found():
@@ -293,36 +266,6 @@ def test_bad_arguments(car, monkeypatch):
             bn.counterfactual(y, row, "vgood")
         fixed = ["doors", "lug_boot", "maint", "persons"]
         assert bn.counterfactual(y, row, "vgood", fixed=fixed).empty
-
-
-@already_predicted
-@pytest.mark.slow
-def test_bounds_of_averages_leave_out_what_cannot_succeed(monkeypatch, car):
-    x = bn.lp(bn.aode("class", car), car, smooth=1)
-    rows = car.iloc[::40].drop(columns="class").to_dict("records")
-    rows = [row | dict.fromkeys(list(row)[: i % 3]) for i, row in enumerate(rows)]
-    tried, compute = [0], change_search.Changes.log_joint_after
-
-    def count(changes, sets):
-        tried[0] += len(sets) * (changes.x is x.score)
-        return compute(changes, sets)
-
-    monkeypatch.setattr(change_search.Changes, "log_joint_after", count)
-    found = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
-    few = tried[0]
-    assert {table["changes"].max() for table in found if len(table)} == {1, 2, 3}
-    assert any(table.empty for table in found)
-    monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 60)
-    small = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
-    monkeypatch.setattr(
-        change_search.SetSearch, "_bounds_of_longer_sets", lambda *given: np.full(len(given[1]), 1e9)
-    )
-    tried[0] = 0
-    unbounded = [bn.counterfactual(x, row, "vgood", alternatives=2) for row in rows]
-    assert tried[0] > 3 * few
-    for tables in zip(found, small, unbounded, strict=True):
-        for other in tables[1:]:
-            pd.testing.assert_frame_equal(tables[0], other)
 
 
 @pytest.mark.parametrize("learner", ["nb", "tan_cl", "aode"])

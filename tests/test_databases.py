@@ -16,7 +16,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.parts.databases import DatabaseTable, column_sets_of_families
 
 from . import test_sql
 from .conftest import informative_gaps
@@ -311,20 +310,6 @@ def test_few_queries_and_no_rows(duck, car, monkeypatch):
         assert max(sizes) < 2 * len(car)
 
 
-@pytest.mark.parametrize(("most", "number"), [(1, 15), (40, 10), (10**6, 1)])
-def test_tables_that_cover_families(most, number):
-    cards = {name: 2 + i % 3 for i, name in enumerate("abcdefg")}
-    pairs = [(x, y, "g") for x in "abcdef" for y in "abcdef" if x < y]
-    for families in (pairs, [()], [], [("a",), ("b", "c", "d"), ()]):
-        sets = column_sets_of_families(families, cards, most)
-        assert all(any({*family} <= {*columns} for columns in sets) for family in families)
-        sizes = [np.prod([cards[name] for name in columns], initial=1) for columns in sets]
-        largest = max([np.prod([cards[name] for name in f], initial=1) for f in families], default=0)
-        assert max(sizes, default=0) <= max(most, largest)
-    assert len(column_sets_of_families(pairs, cards, most)) == number
-    assert column_sets_of_families([("a", "b"), ("b", "c")], dict.fromkeys("abc", 2), 8) == [("a", "b", "c")]
-
-
 def test_identifiers(duck, monkeypatch):
     monkeypatch.setattr("bnclassify.parts.databases.MAX_LEVELS", 50)
     table = in_duckdb(duck, pd.DataFrame({"key": np.arange(100), "y": ["a", "b"] * 50}))
@@ -363,7 +348,6 @@ def test_what_needs_rows_says_so(duck):
             where_they_are(table.select("class", "flag").limit(0)),
             smooth=1,
         )
-    assert repr(DatabaseTable(table)) == "Table of a database: 7 columns"
 
 
 def test_large_tables_stay_where_they_are(duck, car, monkeypatch):

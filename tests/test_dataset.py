@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify import frames as columns
-from bnclassify.dataset import codes_by_levels
 from bnclassify.tools.messages import shown
 
 from .strategies import frames
@@ -113,20 +112,6 @@ def test_rows_without_a_class_are_left_out_with_a_warning(learn):
     assert bn.families(x) == bn.families(y)
     for a, b in zip(x.cpts or (), y.cpts or (), strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-def test_matching_is_by_label():
-    data = bn.encode(frame(a=pd.Categorical(["x", "z", None], ["z", "y", "x"]), b=["p", "q", "p"]))
-    codes = codes_by_levels(data, ("b", "a"), (("q", "p"), ("x", "y", "z")))
-    assert codes.tolist() == [[1, 0, 1], [0, 2, -1]]
-    missing = codes_by_levels(data, ("a",), (("x", "y"),), unseen="missing")
-    assert missing.tolist() == [[0, -1, -1]]
-
-
-def test_matching_to_longer_levels_widens_the_codes():
-    data = bn.encode(frame(a=["200"]))
-    labels = tuple(str(i) for i in range(300))
-    assert codes_by_levels(data, ("a",), (labels,)).tolist() == [[200]]
 
 
 LEARN = pytest.mark.parametrize(

@@ -563,57 +563,6 @@ def test_a_discretizer_is_a_value():
 # -- What is refused -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        (lambda d: d.drop(columns="x"), KeyError, "newdata: no column 'x'"),
-        (lambda d: d.assign(x="5.1"), TypeError, "newdata: column 'x' .*got text such as '5.1'.*to_numeric"),
-        (lambda d: d.assign(x=[5.1, "?"]), TypeError, "newdata: column 'x' .*got text such as '\\?'"),
-        (lambda d: d.assign(x=pd.to_timedelta(d.x)), TypeError, "'x' .*timedelta64 .*total_seconds"),
-        (
-            lambda d: d.assign(x=pd.to_datetime(d.x)),
-            TypeError,
-            "'x' .*datetime64 .*Make features of them, with\nwhen = pd.to_datetime\\(newdata",
-        ),
-        (
-            lambda d: d.assign(x=pd.Series([1, 10**400], dtype=object)),
-            ValueError,
-            "newdata: column 'x' must have numbers up to",
-        ),
-        (lambda d: d.assign(x=True), TypeError, "newdata: column 'x' .*got boolean"),
-        (
-            lambda d: bn.discretize(d, class_var="y")[0],
-            TypeError,
-            r"newdata: column 'x' .*Convert them, with newdata\['x'\] = newdata\['x'\]\.astype\(float\)",
-        ),
-        (
-            lambda d: d.assign(x=pd.Categorical(["(-inf, 2.0]", "(2.0, inf)"])),
-            TypeError,
-            "newdata: column 'x' .*Pass the numbers, not their intervals",
-        ),
-        (lambda d: bn.encode(d[["y"]]), TypeError, "newdata must be .*; got Dataset"),
-        (
-            lambda d: d.to_numpy(),
-            TypeError,
-            "newdata must be .*, one row as a Series or a dict, or a list of rows; got ndarray",
-        ),
-        (
-            lambda d: {"x": [1, 2]},
-            TypeError,
-            r"newdata must be one value of 'x'; got \[1, 2\]. .* is one row",
-        ),
-        (lambda d: {"y": "a"}, KeyError, "newdata: no column 'x'"),
-        (lambda d: {"x": "5.1"}, TypeError, "newdata: column 'x' .*got text such as '5.1'.*to_numeric"),
-        (lambda d: pd.concat([d.iloc[0]] * 2), ValueError, "newdata must have one value per column"),
-    ],
-)
-def test_new_data_that_do_not_fit(change, error, message):
-    data = pd.DataFrame({"x": [1.5, 2.5], "y": ["a", "b"]})
-    _, discretizer = bn.discretize(data, class_var="y", columns=["x"])
-    with pytest.raises(error, match=message):
-        discretizer(change(data))
-
-
 @pytest.mark.parametrize("method", ["mdlp", "quantile"])
 def test_one_row_is_a_frame_of_one_row(method):
     data = (

@@ -1,8 +1,7 @@
 """Any question to a joint distribution, against enumeration."""
 
-import math
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -132,27 +131,6 @@ def test_a_variable_takes_the_place_of_the_class():
         assert (back.families, back.levels) == (x.families, x.levels)
         assert all(map(np.array_equal, back.cpts, x.cpts))
     assert bn.lp(bn.aode("class", some_car()), some_car(), smooth=1).with_class_exchanged(0) is None
-
-
-def test_the_better_of_two_orders_is_chosen(monkeypatch):
-    """The order with the smallest tables first is not always the best; compared with all orders."""
-    arcs = [(3, 0), (4, 0), (4, 1), (5, 1), (5, 2), (5, 3)]
-    card = dict(enumerate([7, 7, 7, 11, 5, 9]))
-
-    def largest(order):
-        near = {u: {v for arc in arcs if u in arc for v in arc} for u in card}
-        cells = 1
-        for u in order:
-            joined = near.pop(u)
-            cells = max(cells, math.prod(card[v] for v in joined))
-            near |= {v: (near[v] | joined) - {u} for v in joined - {u}}
-        return cells
-
-    order, cells = elimination.plan_elimination(card, arcs, card)
-    assert cells == largest(tuple(order)) == 7 * 11 * 9
-    monkeypatch.setattr(elimination, "_LARGE_CELLS", 500)
-    order, cells = elimination.plan_elimination(card, arcs, card)
-    assert cells == largest(tuple(order)) == min(map(largest, permutations(card))) == 495
 
 
 def test_queries_without_an_answer(car, monkeypatch):

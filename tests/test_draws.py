@@ -6,7 +6,6 @@ import pytest
 from scipy.stats import t as student
 
 import bnclassify as bn
-from bnclassify.folds import plan_rounds
 from bnclassify.models import EffectTable
 from bnclassify.prediction import bounds_of_draws
 
@@ -15,17 +14,14 @@ def log_odds(p):
     return np.log(p) - np.log1p(-p)
 
 
-def test_bounds_are_those_of_the_formula():
-    rng = np.random.default_rng(0)
-    draws, estimate = rng.beta(3, 5, (12, 4, 2)), rng.beta(3, 5, (4, 2))
-    low, high = bounds_of_draws(estimate, draws, 0.8)
-    for row in range(4):
-        for label in range(2):
-            odds = log_odds(draws[:, row, label])
-            variance = sum((odd - odds.mean()) ** 2 for odd in odds) / 11
-            width, center = student.ppf(0.9, 11) * np.sqrt(variance), log_odds(estimate[row, label])
-            assert log_odds(low[row, label]) == pytest.approx(center - width)
-            assert log_odds(high[row, label]) == pytest.approx(center + width)
+def test_bounds_are_those_of_the_formula(votes):
+    x = bn.bnc(class_var="Class", dataset=votes, interval=True, draws=6)
+    rows = votes.head(9)
+    draws = [log_odds(bn.predict(draw, rows, prob=True)["democrat"]) for draw in x.learned["draws"]]
+    half = student.ppf(0.9, 5) * np.std(draws, axis=0, ddof=1)
+    found = bn.predict(x, rows, prob=True, interval=0.8)["democrat"].map(log_odds)
+    np.testing.assert_allclose(found["lower"], found["estimate"] - half)
+    np.testing.assert_allclose(found["upper"], found["estimate"] + half)
 
 
 def test_bounds_of_equal_and_of_extreme_draws():
@@ -106,11 +102,3 @@ def test_intervals_of_a_sum_cover_the_truth():
         found = bn.predict(x, frame, prob=True, interval=0.9)["yes"]
         covered.append(((found["lower"] <= truth) & (truth <= found["upper"])).mean())
     assert 0.85 <= np.mean(covered) <= 0.97
-
-
-def test_rounds_have_seeds_of_their_own(votes):
-    x = bn.bnc("nb", "Class", votes, smooth=1)
-    plans = [plan_rounds({0: x}, votes, k=3, repeats=2, groups=None, rng=seed) for seed in (0, 0, 1)]
-    seeds = [[round_.seed for round_ in plan.rounds] for plan in plans]
-    assert seeds[0] == seeds[1]
-    assert len({*seeds[0], *seeds[2]}) == 12

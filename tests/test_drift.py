@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.judge.drift import points_at_tenths
 
 
 def test_the_index_is_that_of_the_formula():
@@ -118,17 +117,6 @@ def test_tenths_of_a_number_have_equal_weights():
     p, q = np.full(10, 20.5) / 205, np.array([200.5, *[0.5] * 9]) / 205
     found = bn.drift(x, frame.assign(a=0.0), frame)["psi"]["a"]
     assert found == pytest.approx(((q - p) * np.log(q / p)).sum())
-
-
-def test_points_at_tenths_by_hand():
-    inexact = points_at_tenths(np.arange(20.0), np.full(20, 0.1))  # 0.1 + 0.1 + 0.1 is above 0.3
-    assert inexact.tolist() == [i + 0.5 for i in range(1, 19, 2)]
-    # 0 has more than a tenth of the rows, and the other 27 rows are divided into nine parts
-    frequent = np.array([0.0] * 90 + [-2.0, -1.0, -1.0, *range(1, 25), np.nan])
-    found = points_at_tenths(frequent, np.ones(len(frequent)))
-    assert found.tolist() == [-0.5, 0.5, *np.arange(3.5, 24, 3)]
-    for few, points in (([], []), ([2.0, 2.0], []), ([1.0, 2.0, 4.0], [1.5, 3.0])):
-        assert points_at_tenths(np.array(few), np.ones(len(few))).tolist() == points
 
 
 def test_more_than_ten_intervals_are_joined_by_the_middles_of_their_shares():

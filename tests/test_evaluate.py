@@ -18,8 +18,6 @@ from bnclassify.scores import (
     effects_at,
     scopes_of_terms,
     scores_at,
-    scores_in_sequence,
-    shifts_of_missing,
     term_values_at,
 )
 
@@ -68,16 +66,6 @@ def test_a_formula_of_plain_values_has_the_same_scores(car, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_last_scores_in_sequence_are_those_of_the_rows(car, name):
-    x = learn(car, name)
-    for share in (0.0, 0.4):
-        rows = rows_of(x, car, share)
-        logs = scores_in_sequence(x.score, rows, range(len(x.features)))
-        assert logs.shape == (len(x.features) + 1, len(rows), 4)
-        np.testing.assert_allclose(odds_of(logs[-1]), odds_of(scores_at(x.score, rows)), atol=1e-9)
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_rows_do_not_depend_on_each_other(car, name):
     x = learn(car, name)
     rows = rows_of(x, car, 0.3)
@@ -103,23 +91,6 @@ def test_a_sum_of_tables_by_hand():
     assert found == {(0, (0,)): [1.0, 2.0], (1, (1,)): [10.0, 11.0]}  # of b alone, the parent is missing
 
 
-def test_missing_values_of_each_feature_have_their_own_shift():
-    """The last row of a table is that of a missing value; a feature can have two tables."""
-    first, second = np.array([[0.0, 0], [1, 2]]), np.array([[0.0, 0], [0, 0], [4, 8]])
-    tables = [Table(0, (0,), first), Table(1, (1,), second), Table(1, (1,), second)]
-    found = shifts_of_missing(Sum(tuple(tables), marginalizes=False))
-    assert {owner: shift.tolist() for owner, shift in found.items()} == {0: [1, 2], 1: [8, 16]}
-
-
-def test_codings_and_blocks_of_rows():
-    coding = np.array([0, 0, 1, -1])
-    logs = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
-    x = Sum((Table(-1, (), np.zeros(2)), Table(0, (0,), logs, (coding,))), marginalizes=False)
-    codes = np.tile([[0, 1, 2, -1]], 5_000)
-    expected = np.tile(logs[[0, 0, 1, 2]], (5_000, 1))
-    np.testing.assert_array_equal(scores_at(x, Rows(codes)), expected)
-
-
 def test_a_mixture_leaves_out_what_does_not_apply():
     logs = np.array([[0.0, 0.0], [np.nan, np.nan], [0.0, 0.0]])
     rare = Sum((Table(0, (0,), logs),), marginalizes=False)
@@ -130,9 +101,3 @@ def test_a_mixture_leaves_out_what_does_not_apply():
     nothing = Mixture((rare,), np.zeros(1))
     assert np.isnan(scores_at(nothing, Rows(np.array([[1]])))).all()
     assert averaged_formulas(x) == (rare, always)
-
-
-def test_only_averages_of_every_row_are_averages(car):
-    assert len(averaged_formulas(learn(car, "aode").score)) == 3
-    assert averaged_formulas(learn(car, "ande").score) == ()
-    assert averaged_formulas(learn(car, "tan").score) == ()

@@ -48,21 +48,6 @@ def test_impossible_values_are_summed_out_too(data):
     np.testing.assert_allclose(bn.predict(x, new, prob=True), posterior_by_enumeration(x, new), atol=1e-9)
 
 
-def test_elimination_equals_messages_on_trees(monkeypatch):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.integers(0, 3, (300, 12)), columns=[f"x{i}" for i in range(12)])
-    frame["class"] = rng.integers(0, 2, 300)
-    x = bn.lp(bn.tan_cl("class", frame.astype("category")), frame.astype("category"), smooth=1)
-    new = with_holes(frame.astype("category"), 0.4, 2)
-    by_messages = bn.predict(x, new, prob=True)
-    for least in (0.01, np.inf):  # for some rows, and for all, logs are added up
-        monkeypatch.setattr(elimination, "_LEAST", least)
-        np.testing.assert_allclose(bn.predict(x, new, prob=True), by_messages, rtol=1e-10)
-    monkeypatch.setattr(elimination, "is_forest", lambda factors: False)
-    by_elimination = bn.predict(x, new, prob=True)
-    np.testing.assert_allclose(by_messages, by_elimination, rtol=1e-10)
-
-
 def test_a_missing_feature_with_four_hundred_children():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 10, (200, 401)), columns=[f"x{i}" for i in range(401)])

@@ -1,6 +1,5 @@
 """Tables that back off, and powers, parents and a common power by leave-one-out."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -15,8 +14,6 @@ from bnclassify.model import replace_unchecked
 from bnclassify.networks import family_terms, leave_one_out
 from bnclassify.networks.backoff_prior import LEAST, MOST, best_concentrations
 from bnclassify.networks.conditional_likelihood import best_common_power, best_powers
-from bnclassify.networks.prefix_counts import count_prefixes
-from bnclassify.networks.prefix_tables import PrefixTable, class_shares
 
 from .conftest import REFERENCE, read_reference
 from .strategies import frames, networks
@@ -379,33 +376,6 @@ def test_the_largest_of_several_maxima_is_chosen(counts, base):
     assert value(found) >= values.max() - 1e-9
 
 
-def test_without_evidence_tables_stay_as_they_are():
-    one_row_each, one_level, no_rows = np.full(5, 1.0), np.full(5, 9.0), np.zeros(5)
-    counts, bases = np.concatenate([one_row_each, one_level]), np.repeat([0.5, 1.0], 5)
-    totals = np.concatenate([one_row_each, one_level, no_rows])
-    found = best_concentrations(counts, bases, np.array([5, 5, 0]), totals, np.full(3, 5))
-    assert found.tolist() == [MOST] * 3
-
-
-@given(st.data())
-def test_prefixes_are_counted_in_the_rows_that_know_them(data):
-    frame = data.draw(frames(min_rows=1, max_features=4, missing=0.3))
-    names = list(frame.columns[:-1])
-    codes = [frame[v].cat.codes.to_numpy() for v in names]
-    cards = [len(frame[v].cat.categories) for v in names]
-    classes, n_classes = frame["class"].cat.codes.to_numpy(), len(frame["class"].cat.categories)
-    weights = data.draw(st.none() | st.just(np.arange(len(frame)) % 3.0))
-    prefixes = count_prefixes(codes, cards, classes, n_classes, weights)
-    assert len(prefixes) == len(names) + 1
-    for depth, prefix in enumerate(prefixes[1:]):
-        known = np.all([code >= 0 for code in codes[: depth + 1]], axis=0)
-        expected = np.ones(len(frame))[known] if weights is None else weights[known]
-        assert prefix.counts.sum() == pytest.approx(expected.sum())
-        assert prefix.totals.sum() == pytest.approx(expected.sum())
-        distinct = {tuple(code[i] for code in codes[1 : depth + 1]) for i in np.nonzero(known)[0]}
-        assert len(prefix.parents) == len(distinct) if depth else 1
-
-
 @pytest.mark.slow
 @given(st.data())
 def test_every_table_is_a_distribution(data):
@@ -506,28 +476,3 @@ def test_learning_again_starts_from_the_structure(car):
         again = bn.lp(bn.lp(x, car, smooth=2, **method), car, smooth=1)
         assert isinstance(again, bn.BNC)
         pd.testing.assert_frame_equal(bn.predict(again, car, prob=True), bn.predict(plain, car, prob=True))
-
-
-def test_subsets_of_rows_count_all_equal_rows(monkeypatch):
-    frame = pd.DataFrame({"a": ["x"] * 90 + ["y"] * 6 + ["z"] * 4, "y": ["p"] * 90 + ["p", "q"] * 5})
-    data = bn.encode(frame)
-    everything = leave_one_out.rows_to_hold_out(data, 1)[1]
-    monkeypatch.setattr(leave_one_out, "_MOST_CELLS", len(everything) - 1)
-    some = leave_one_out.rows_to_hold_out(data, 1)[1]
-    assert len(some) == len(everything) - 1
-    assert some.max() == everything.max() == 90
-
-
-def test_a_held_out_row_subtracts_at_most_its_weight():
-    data = bn.encode(pd.DataFrame({"a": list("xyz"), "y": list("pqp")}))
-    weighted = replace(data, weights=np.array([0.25, 1.0, 3.0]))
-    _, counts, left_out, _ = leave_one_out.rows_to_hold_out(weighted, 1)
-    assert counts.tolist() == [0.25, 1.0, 3.0]
-    assert left_out.shares.tolist() == [0.25, 1.0, 1.0]
-
-
-def test_a_class_without_rows_has_a_smoothed_share():
-    # rows of weights 3 and 0: with a pseudo-count, 1 and (0 + 1/2) / (3 + 1), before they are normalized
-    prefixes = count_prefixes([np.array([0, 1])], [2], weights=np.array([3.0, 0.0]))
-    shares = class_shares(PrefixTable((2,), prefixes, (1.0,), nested=True))
-    np.testing.assert_allclose(shares, np.array([1, 0.125]) / 1.125)

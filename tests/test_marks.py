@@ -19,69 +19,44 @@ MARKS = {
 }
 """The mark of a function that works with the default, with ``pairs=0``, and with every network."""
 
+OF_MODEL = """class_var classes concentrations em_objectives families feature_families feature_weights
+    features is_anb is_nb is_ode is_semi_naive loo_summary manb_arc_posterior members modelstring
+    narcs nparams params plot plot_scores plot_weights preparation scorecard search_steps
+    to_networkx to_pgmpy to_pyagrum values vars"""
+OF_DATA = "AIC BIC cloglik effects impute loglik network_score plot_importance predict update"
+OF_ROW = "counterfactual explain plot_explanation value_of_information"
+
+
+def called(name, form):
+    """A call of a function of a model, and of data or of one row."""
+    function = getattr(bn, name)
+    if form == "model":
+        return lambda x, df, path: function(x)
+    return lambda x, df, path: function(x, df if form == "data" else df.iloc[0])
+
+
 CALLS = {
-    "AIC": lambda x, df, path: bn.AIC(x, df),
-    "BIC": lambda x, df, path: bn.BIC(x, df),
+    **{name: called(name, "model") for name in OF_MODEL.split()},
+    **{name: called(name, "data") for name in OF_DATA.split()},
+    **{name: called(name, "row") for name in OF_ROW.split()},
     "arc_strength": lambda x, df, path: bn.arc_strength(x, df, replicates=2, rng=0),
-    "class_var": lambda x, df, path: bn.class_var(x),
-    "classes": lambda x, df, path: bn.classes(x),
-    "cloglik": lambda x, df, path: bn.cloglik(x, df),
-    "concentrations": lambda x, df, path: bn.concentrations(x),
-    "counterfactual": lambda x, df, path: bn.counterfactual(x, df.iloc[0]),
     "cpt": lambda x, df, path: bn.cpt(x, "safety"),
     "cv": lambda x, df, path: bn.cv(x, df, k=2, rng=0),
     "cv_predict": lambda x, df, path: bn.cv_predict(x, df, k=2, rng=0),
-    "effects": lambda x, df, path: bn.effects(x, df),
-    "em_objectives": lambda x, df, path: bn.em_objectives(x),
-    "explain": lambda x, df, path: bn.explain(x, df.iloc[0]),
     "drift": lambda x, df, path: bn.drift(x, df, df),
-    "families": lambda x, df, path: bn.families(x),
-    "feature_families": lambda x, df, path: bn.feature_families(x),
-    "feature_weights": lambda x, df, path: bn.feature_weights(x),
-    "features": lambda x, df, path: bn.features(x),
-    "impute": lambda x, df, path: bn.impute(x, df),
-    "is_anb": lambda x, df, path: bn.is_anb(x),
-    "is_nb": lambda x, df, path: bn.is_nb(x),
-    "is_ode": lambda x, df, path: bn.is_ode(x),
-    "is_semi_naive": lambda x, df, path: bn.is_semi_naive(x),
     "kl_divergence": lambda x, df, path: bn.kl_divergence(x, x),
-    "loglik": lambda x, df, path: bn.loglik(x, df),
-    "loo_summary": lambda x, df, path: bn.loo_summary(x),
-    "manb_arc_posterior": lambda x, df, path: bn.manb_arc_posterior(x),
     "markov_blanket": lambda x, df, path: bn.markov_blanket(x, "safety"),
     "d_separated": lambda x, df, path: bn.d_separated(x, "safety", "maint", "class"),
-    "members": lambda x, df, path: bn.members(x),
-    "modelstring": lambda x, df, path: bn.modelstring(x),
     "monotonize": lambda x, df, path: bn.monotonize(x, {"price": "decreasing"}, df),
-    "narcs": lambda x, df, path: bn.narcs(x),
-    "network_score": lambda x, df, path: bn.network_score(x, df),
-    "nparams": lambda x, df, path: bn.nparams(x),
-    "params": lambda x, df, path: bn.params(x),
-    "plot": lambda x, df, path: bn.plot(x),
     "plot_cpt": lambda x, df, path: bn.plot_cpt(x, "safety"),
     "plot_effect": lambda x, df, path: bn.plot_effect(x, "safety"),
-    "plot_explanation": lambda x, df, path: bn.plot_explanation(x, df.iloc[0]),
-    "plot_importance": lambda x, df, path: bn.plot_importance(x, df),
-    "plot_scores": lambda x, df, path: bn.plot_scores(x),
-    "plot_weights": lambda x, df, path: bn.plot_weights(x),
     "pool": lambda x, df, path: bn.pool([x, x]),
-    "predict": lambda x, df, path: bn.predict(x, df),
-    "preparation": lambda x, df, path: bn.preparation(x),
     "query": lambda x, df, path: bn.query(x, "safety"),
     "sample": lambda x, df, path: bn.sample(x, 3, rng=0),
     "save": lambda x, df, path: bn.save(x, path / "x.json"),
-    "scorecard": lambda x, df, path: bn.scorecard(x),
-    "search_steps": lambda x, df, path: bn.search_steps(x),
     "shd": lambda x, df, path: bn.shd(x, x),
     "summary": lambda x, df, path: bn.summary(x, df, k=2, rng=0),
-    "to_networkx": lambda x, df, path: bn.to_networkx(x),
-    "to_pgmpy": lambda x, df, path: bn.to_pgmpy(x),
-    "to_pyagrum": lambda x, df, path: bn.to_pyagrum(x),
     "to_sql": lambda x, df, path: bn.to_sql(x, table="cars"),
-    "update": lambda x, df, path: bn.update(x, df),
-    "value_of_information": lambda x, df, path: bn.value_of_information(x, df.iloc[0]),
-    "values": lambda x, df, path: bn.values(x),
-    "vars": lambda x, df, path: bn.vars(x),
     "with_prior": lambda x, df, path: bn.with_prior(x, dict.fromkeys(bn.classes(x), 1 / len(bn.classes(x)))),
     "with_table": lambda x, df, path: bn.with_table(x, "safety", bn.cpt(x, "safety")),
     "write_bif": lambda x, df, path: bn.write_bif(x, path / "x.bif"),

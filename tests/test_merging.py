@@ -119,29 +119,6 @@ def test_new_data_are_merged_alike():
             )
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        (
-            {"zip": ["10", "20"]},
-            ValueError,
-            "column 'zip': '10', '20' not among.*type str here and int in the model",
-        ),
-        ({"zip": [10.5, 20]}, TypeError, "column 'zip' must be categorical.*numbers with fractions"),
-        (
-            {"zip": pd.to_datetime(["2020", "2021"])},
-            TypeError,
-            "column 'zip' must be categorical.*got datetime64",
-        ),
-        ({"town": None, "zip": "10"}, ValueError, "column 'zip': '10' not among"),
-    ],
-)
-def test_new_data_written_in_another_way_are_told(change, error, message):
-    _, merger = bn.merge_rare(sample()[["town", "zip"]], min_count=3)
-    with pytest.raises(error, match=message):
-        merger(pd.DataFrame({"town": ["Aden", "Bari"]}).assign(**change))
-
-
 @given(frames(missing=0.2, max_levels=6), st.integers(1, 12), st.randoms())
 def test_what_is_kept_is_what_enough_rows_have(frame, least, random):
     merged, merger = bn.merge_rare(frame, min_count=least, class_var="class")

@@ -69,20 +69,10 @@ WORKS = {
 }
 
 ANSWERS = {
-    "clf.explain(row)": (
-        lambda on: on.clf.explain(ROW),
-        AttributeError,
-        r"Call bnclassify\.explain\(x, \.\.\.\)",
-    ),
     "explain(BNCClassifier(), row)": (
         lambda on: bn.explain(on.new(), ROW),
         ValueError,
         "Call its method fit first",
-    ),
-    "class_weight": (
-        lambda on: on.new(class_weight="balanced"),
-        TypeError,
-        "Did you mean 'prior' or 'costs'",
     ),
     "plot_roc": (lambda on: bn.plot_roc, AttributeError, "RocCurveDisplay"),
     "nb('y', df, [...])": (lambda on: bn.nb("diabetes", WOMEN, ["age"]), TypeError, "features="),

@@ -216,35 +216,6 @@ def test_a_model_without_features_is_fitted_by_default():
 
 
 SEVERAL = bn.lp(bn.mbc(["class", "safety"], CAR), CAR, smooth=1)
-ADVICE = "Use predict, explain, cloglik or cv, or fit a network, which defines one: bnc"
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: bn.query(WEIGHTED, "class", {"safety": "low"}), ADVICE),
-        (
-            lambda: bn.query(bn.lp(bn.aode("class", CAR), CAR, backoff=True, held_out="power"), "class"),
-            ADVICE,
-        ),
-        (lambda: bn.query(SEVERAL, "class", {"buying": "low"}), r"Use predict\(x, newdata\), or explain\("),
-        (lambda: bn.plot(SEVERAL, row=CAR.iloc[0]), "x must predict one class; got a model of 'class', 'saf"),
-        (lambda: bn.plot(NETWORK, row={"safety": "odd"}), "'odd' not among .* With unseen='missing', or"),
-        (
-            lambda: bn.cpt(bn.bnc("aode", "class", CAR, smooth=1), "safety"),
-            r"got a model of 3 networks \(an AODE\)\. Call it on",
-        ),
-        (lambda: bn.accuracy(NETWORK, CAR), "predicted must be labels; got BNC. The predicted labels come"),
-        (
-            lambda: bn.bnc(class_var="class", data=CAR),
-            r"called with 'dataset'; .* the unknown argument 'data'\. Did you mean 'dataset'\? Write bnc",
-        ),
-        (lambda: bn.query(NETWORK, "class", safety="low"), "Available: 'x', 'variables', 'evidence', 'inte"),
-    ],
-)
-def test_messages_advise_what_helps(call, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        call()
 
 
 def test_numbers_of_any_size_are_accepted_or_refused_in_a_sentence():

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-from base64 import b64decode
 from html import escape, unescape
 from html.parser import HTMLParser
 
@@ -17,7 +16,6 @@ import bnclassify as bn
 from bnclassify.draw import pictures
 from bnclassify.draw.canvas import signed_weight
 from bnclassify.export import page as page_module
-from bnclassify.export.page_view import numbers_as_json
 
 from .zoo import CASES, case, skewed
 
@@ -601,26 +599,6 @@ def test_densities_of_large_numbers_keep_the_rest_of_their_means(tmp_path):
             calls += [(len(pages) - 1, record, {}) for record in as_records(models[-1], frame.head(4))]
     for (i, record, options), result in zip(calls, call(pages, calls, tmp_path), strict=True):
         check(models[i], record, options, result)
-
-
-def test_numbers_in_base_64_are_exact_to_14_digits():
-    rng = np.random.default_rng(0)
-    for array in (
-        np.r_[rng.normal(size=200), -np.inf, 0.0, 30.0, -30.0],
-        np.r_[-np.inf, rng.random(100)],
-        rng.integers(0, 70_000, 500),
-    ):
-        told = numbers_as_json(array, fixed=True)
-        assert len(json.dumps(told)) < 0.75 * len(str(array.tolist()))
-        content, width = np.frombuffer(b64decode(told["bytes"]), np.uint8), told["width"]
-        whole = content.reshape(-1, width) @ (256 ** np.arange(width, dtype=np.int64))
-        whole = np.where(whole >= 256**width // 2, whole - 256**width, whole)
-        found = np.where(whole == -(256**width) // 2, -np.inf, whole / told["per"])
-        np.testing.assert_allclose(found, array, rtol=0, atol=1e-14 * 30)
-    told = numbers_as_json(rng.normal(size=200).round(6), fixed=True)
-    assert (told["width"], told["per"]) == (3, 1e6)  # such as effects
-    assert numbers_as_json(rng.normal(size=200)).keys() == {"text"}  # such as means and variances
-    assert numbers_as_json(np.r_[rng.normal(size=200), np.nan], fixed=True).keys() == {"text"}
 
 
 @pytest.mark.slow

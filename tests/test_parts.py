@@ -1,6 +1,5 @@
 """Data in parts, by Dask or in chunks: read into memory, or counted where they are, with equal results."""
 
-import pickle
 import warnings
 from decimal import Decimal
 
@@ -11,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.counts import mutual_information, pair_statistics
-from bnclassify.frames import prepare_training_data
 from bnclassify.models import Partitions
-from bnclassify.parts.sources import Chunks
-from bnclassify.tools.arrays import sum_nested
 
 from .conftest import informative_gaps
 from .strategies import examples, frames, networks
@@ -81,7 +76,9 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("read", READ)
+@pytest.mark.parametrize(
+    "read", [pytest.param(name, marks=pytest.mark.slow) if name[0] == "1" else name for name in READ]
+)
 @pytest.mark.parametrize("kind", ["categories", "text", "arrow"])
 def test_parts_are_the_data_of_memory(read, kind):
     votes = bn.load_voting()
@@ -401,17 +398,12 @@ def test_categories_that_never_occur_stay(car):
 def test_any_parts_of_any_rows(data):
     frame = data.draw(frames(missing=0.2))
     size = data.draw(st.integers(1, len(frame)))
-    data_in_parts, n = where_they_are(chunks(frame, size)), frame.shape[1] - 1
-    parts = prepare_training_data(data_in_parts, ("class",))
-    rows = prepare_training_data(frame, ("class",))
-    mine, other = (pair_statistics(d, range(n), n) for d in (parts, rows))
-    np.testing.assert_allclose(mine.information, other.information, atol=1e-14)
-    np.testing.assert_array_equal(mine.rows, other.rows)
-    own, theirs = (mutual_information(d, 0, n) for d in (parts, rows))
-    assert own == pytest.approx(theirs, abs=1e-14)
+    parts = where_they_are(chunks(frame, size))
+    same_model(bn.tan_cl("class", parts, score="aic"), bn.tan_cl("class", frame, score="aic"))
+    assert bn.cmi("x0", "class", parts) == pytest.approx(bn.cmi("x0", "class", frame), abs=1e-14)
     structure = data.draw(networks(frame))
     for prior in ({"smooth": 0.5}, {"backoff": True}):
-        same_model(bn.lp(structure, data_in_parts, **prior), bn.lp(structure, frame, **prior))
+        same_model(bn.lp(structure, parts, **prior), bn.lp(structure, frame, **prior))
 
 
 @pytest.mark.filterwarnings("ignore:the network has")
@@ -571,23 +563,6 @@ def test_a_file_in_chunks(car, tmp_path):
     assert found == pytest.approx(bn.loglik(x, whole), rel=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("data", "match"),
-    [
-        ([], "must be a pandas DataFrame.*; got list"),
-        (["a.csv"], "got list"),
-        ([bn.load_car(), None], "got list"),
-        ((bn.load_car(), bn.load_car()["class"]), "got tuple. Make one with pd.DataFrame"),
-        ([bn.encode(bn.load_car())], "got list"),
-    ],
-)
-def test_what_is_no_list_of_frames(car, data, match):
-    x = bn.bnc("nb", "class", car, smooth=1)
-    for verb in (bn.encode, lambda data: bn.nb("class", data), lambda data: bn.loglik(x, data)):
-        with pytest.raises(TypeError, match=match):
-            verb(data)
-
-
 def test_the_first_frame_tells_the_columns(car):
     more = [car.iloc[:900], car.iloc[900:].assign(other="a")]
     same_model(*(bn.bnc("tan_cl", "class", data, smooth=1) for data in (more, car)))
@@ -668,31 +643,6 @@ def test_predictions_are_lazy(car, votes, parts):
     )
     with pytest.raises(KeyError, match="newdata: no column 'crime'"):
         bn.predict(x, lazy.drop(columns="crime"))
-
-
-def test_values_that_add_up():
-    narrow = np.array([200], dtype=np.uint8)
-    assert sum_nested([narrow, narrow]).tolist() == [400]
-    assert sum_nested([{"a": (1, None)}, {"a": (2, None)}]) == {"a": (3, None)}
-    assert sum_nested([np.float32([2**24]), np.float32([1])]).tolist() == [2**24 + 1]
-
-
-def test_what_workers_are_sent_can_be_pickled(car):
-    sent = []
-
-    class Spy(Chunks):
-        def reduce(self, make, merge, columns=None):
-            sent.append(pickle.loads(pickle.dumps((make, merge))))
-            return super().reduce(*sent[-1], columns)
-
-    parts = where_they_are(chunks(car))
-    object.__setattr__(parts, "source", Spy(chunks(car), "dataset"))
-    for learner in ("tan_cl", "hc", "aode", "ande"):
-        x = bn.bnc(learner, "class", parts, smooth=1)
-    assert bn.cloglik(x, parts) == pytest.approx(bn.cloglik(x, car), rel=1e-13)
-    assert len(sent) > 4
-    parts.memo.labels.clear()
-    assert parts.level_weights("class").sum() == len(car)
 
 
 def test_encoded_parts_without_rows_are_told_of(car):

@@ -7,7 +7,6 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.explanations.change_search import Changes
-from bnclassify.tools.calls import advance_bar, progress_bar, showing_progress
 
 from .estimators import BNCClassifier, BNCMultiClassifier
 
@@ -99,26 +98,6 @@ def test_nobody_watches_a_file(slow, car, capsys):
     assert capsys.readouterr().err == ""
     bn.cv(slow, car, k=3, progress=True)
     assert "3/3" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("_watched")
-def test_steps_within_advance_the_bar(clock, capsys):
-    def work(**settings):
-        with progress_bar(None, by_steps=True, desc="outer", **settings):
-            for _ in range(4):
-                clock.now += 1
-                advance_bar("a note")
-        return str(capsys.readouterr().err)
-
-    shown = work()
-    assert "outer: 3" in shown
-    assert "outer: 2" not in shown
-    assert "a note" in shown
-    with showing_progress(False):
-        assert work() == ""
-    with progress_bar(True, desc="around"):
-        assert "outer" not in work()
-    advance_bar()  # without a bar
 
 
 def test_a_choice_applies_to_all_that_is_called(car, capsys):

@@ -6,14 +6,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import gammaln, log_softmax, softmax
+from scipy.special import gammaln, softmax
 
 import bnclassify as bn
-from bnclassify.accessors import encode_for_model
 from bnclassify.classifiers import BNC
 from bnclassify.networks import backoff_prior
-from bnclassify.networks.prefix_tables import LeftOutRows, class_probabilities, feature_probabilities
-from bnclassify.networks.weighted import Weighted
 from bnclassify.scores import Rows, scores_at
 
 from .conftest import read_reference
@@ -135,7 +132,6 @@ def test_the_penalty_of_the_weights_counts_in_the_choice_of_parents():
 def test_contributions_sum_to_the_log_odds():
     frame = trips(gaps=0.1)
     model = learn(frame)
-    assert isinstance(model, Weighted)
     logs = np.log(bn.predict(model, frame, prob=True).to_numpy())
     found = bn.explain(model, frame, target="car", against="bus")["log_odds"].unstack()  # noqa: PD010
     assert found.shape == (len(frame), 1 + len(model.features))
@@ -143,29 +139,6 @@ def test_contributions_sum_to_the_log_odds():
     against_all = bn.explain(model, frame, target="car", against=["bus", "walk"])["log_odds"].unstack()  # noqa: PD010
     odds = logs[:, 1] - np.logaddexp(logs[:, 0], logs[:, 2])
     np.testing.assert_allclose(against_all.sum(axis=1), odds, atol=1e-9)
-
-
-def test_left_out_rows_of_a_fitted_model():
-    """The contributions of excluded rows give the log-likelihood that was maximized."""
-    frame = trips()
-    model = learn(frame)
-    rows = model.rows_to_score(encode_for_model(model, frame, model.features))
-    classes = np.searchsorted(["bus", "car", "walk"], frame["class"])
-    left_out = LeftOutRows(classes, np.ones(len(frame)))
-    total = np.zeros((len(frame), 3))
-    parts = [part for term in model.sum_of_terms.terms for part in term.parts]
-    for codings, term in parts:
-        pairs = zip(term.features, codings, strict=True)
-        members = [rows.codes[i] if coding is None else coding[rows.codes[i]] for i, coding in pairs]
-        of_rows = (
-            class_probabilities(term.table, members, len(frame), left_out)
-            if term.of_class
-            else feature_probabilities(term.table, members, left_out)
-        )
-        *_, values = of_rows
-        total += term.power * np.log(values)
-    logs = log_softmax(total, axis=1)[np.arange(len(frame)), classes]
-    assert logs.sum() == pytest.approx(bn.loo_summary(model)["log_likelihood"], rel=1e-9)
 
 
 @pytest.mark.parametrize("backoff", [True, False])
@@ -314,7 +287,6 @@ def test_cross_validation_and_scikit_learn():
         "kdb_mi", discretize="averaged", dag_args={"kdbk": 4}, lp_args={"backoff": True, **settings}
     )
     classifier.fit(frame.drop(columns="class"), frame["class"])
-    assert isinstance(classifier.model_, Weighted)
     np.testing.assert_allclose(
         classifier.predict_proba(frame.drop(columns="class")), bn.predict(model, frame, prob=True), rtol=1e-6
     )

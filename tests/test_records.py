@@ -33,13 +33,6 @@ def test_missing_numbers_of_a_record_are_read_without_pandas(monkeypatch):
     assert len(made) < len(bn.features(x))
 
 
-def test_records_as_a_frame_keep_large_integers():
-    from bnclassify.frames import frame_of
-
-    frame = frame_of([{"id": BIG + 1, "a": "x"}, {"id": None, "a": None}], "newdata", or_row=True)
-    assert frame["id"].tolist() == [BIG + 1, pd.NA]
-
-
 @pytest.mark.parametrize("values", [(0.1, 0.2), (0.1, 0.2, 0.3), (1, 2, 3)])
 @pytest.mark.parametrize(
     "options", [{}, {"pairs": 0}, {"dag_learner": "nb", "smooth": 1, "discretize": "mdlp"}]

@@ -616,29 +616,3 @@ def test_merging_is_advised_for_categories_with_many_levels_only():
     assert "'y'" not in str(told[0].message)
     assert bn.is_ode(bn.bnc("tan_cl", "y", run(str(told[0].message), dataset), **options))
     assert bn.is_nb(bn.bnc("nb", "y", dataset, smooth=1, discretize="mdlp"))
-
-
-def test_messages_name_what_was_passed():
-    votes = bn.load_voting()[["crime", "Class"]]
-    x = bn.bnc("nb", "Class", votes, smooth=1)
-    women = bn.load_pima()[["age", "diabetes"]].head(50)
-    y = bn.bnc("nb", "diabetes", women, smooth=1, discretize="mdlp")
-    halves = {"y": pd.Series([0.5, 0.5])}
-    calls = [
-        (lambda: bn.from_tables("y", halves), r"tables\['y'\] must be a DataFrame, as cpt .*type Series"),
-        (lambda: bn.from_effects(bn.effects(x).head(0)), "table must have rows, .*got 0 rows"),
-        (lambda: bn.scorecard(x, score=700), "score must be 600 without pdo; got 700. Pass pdo"),
-        (lambda: bn.scorecard(x, odds=2), "odds must be 50 without pdo; got 2"),
-        (lambda: bn.predict(x, votes, at_least="republican"), "got 'republican'. Pass prob=True"),
-        (
-            lambda: bn.predict(
-                bn.scorecard(x), votes, points=True, prior={"democrat": 0.5, "republican": 0.5}
-            ),
-            "points must be False with 'prior'; got True",
-        ),
-        (lambda: bn.predict(y, {"age": True}), "'age' must be numeric; got True. Write it as a number"),
-        (lambda: bn.explain(y, {"age": True}), "'age' must be numeric; got True. Write it as a number"),
-    ]
-    for call, message in calls:
-        with pytest.raises((TypeError, ValueError), match=message):
-            call()

@@ -8,7 +8,6 @@ import bnclassify as bn
 from bnclassify.draw import pictures
 from bnclassify.numbers import interval_labels, short_point_texts
 from bnclassify.questions.facts import facts_of
-from bnclassify.validation import recorded_scheme
 
 from .conftest import informative_gaps
 
@@ -213,7 +212,7 @@ def test_summary_has_the_facts_and_the_performance(car):
     found = bn.summary(x, car, k=5, rng=3)
     metrics = ["accuracy", "log_loss", "calibration_error"]
     direct = bn.cv([x], car, k=5, rng=3, metric=metrics)
-    baselines = recorded_scheme(direct).baselines
+    baselines = direct.attrs["cv"]["baselines"]
     assert found.attrs["metrics"] == {name: (direct[0, name], baselines[name]) for name in metrics}
     values = found.set_index("item")["value"]
     assert values["accuracy"] == f"{direct[0, 'accuracy']:.3f}, baseline 0.700"
@@ -238,7 +237,7 @@ def test_summary_of_other_models(car):
     for target, proportion in [("class", 0.700), ("safety", 0.333)]:
         _, alone = values[f"accuracy({target})"].split(", baseline ")
         assert float(alone) == pytest.approx(proportion, abs=0.04)  # folds are not stratified
-    alone = recorded_scheme(bn.cv([several], car, rng=0, metric=["hamming", "exact_match"])).baselines
+    alone = bn.cv([several], car, rng=0, metric=["hamming", "exact_match"]).attrs["cv"]["baselines"]
     # the most frequent labels are unacc and, with equal frequencies, any level of safety
     assert alone["hamming"] == pytest.approx((0.700 + 1 / 3) / 2, abs=0.03)
     assert alone["exact_match"] < 1 / 3

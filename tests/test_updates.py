@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.model import TrainingRows
 from bnclassify.models import Chain
 
 from .strategies import examples, frames, graphs
@@ -194,9 +193,3 @@ def test_an_empty_batch_is_told(car, kind):
             bn.lp(structure, empty, smooth=1)
     with pytest.raises(ValueError, match="dataset must have rows; got none"):
         MODELS[kind](car.iloc[:0].astype(object))
-
-
-def test_rows_and_cases_are_added_if_both_are_known():
-    grouped = TrainingRows(6.0, given=3, cases=2)
-    assert grouped + TrainingRows(4.0, given=2, cases=1) == TrainingRows(10.0, given=5, cases=3)
-    assert grouped + TrainingRows(4.0) == TrainingRows(4.0) + grouped == TrainingRows(10.0)

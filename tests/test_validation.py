@@ -9,7 +9,6 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.metrics import METRICS as ALL_METRICS
-from bnclassify.validation import recorded_scheme
 
 METRICS = {name: metric for name, metric in ALL_METRICS.items() if not metric.needs_order}
 """The metrics of classes without an order."""
@@ -163,7 +162,7 @@ def test_what_the_largest_class_alone_would_score(models, car):
 
     names = [*METRICS, "my_recall"]
     results = bn.cv(models, car, folds=folds, metric=[*METRICS, my_recall], mean=False)
-    alone = recorded_scheme(results).baselines
+    alone = results.attrs["cv"]["baselines"]
     assert list(alone) == names
     expected = {name: [] for name in METRICS}
     bins = []
@@ -182,7 +181,7 @@ def test_what_the_largest_class_alone_would_score(models, car):
     assert alone["balanced_accuracy"] == 0.25
     assert alone["my_recall"] is None
     means = bn.cv(models, car, folds=folds, metric=[*METRICS, my_recall])
-    assert recorded_scheme(means) == recorded_scheme(results)
+    assert means.attrs["cv"] == results.attrs["cv"]
 
 
 def test_the_order_of_columns_does_not_matter():
@@ -317,23 +316,22 @@ def test_small_classes_are_told_once():
 
 
 def test_results_know_how_they_were_made(judged, models, car):
-    scheme = recorded_scheme(judged)
-    assert (scheme.repeats, scheme.k, scheme.is_partition) == (5, 2, True)
-    assert (scheme.train_size, scheme.test_size) == (864, 864)
-    assert list(scheme.baselines) == ["accuracy", "auc"]
+    scheme = judged.attrs["cv"]
+    assert (scheme["repeats"], scheme["k"], scheme["is_partition"]) == (5, 2, True)
+    assert (scheme["train_size"], scheme["test_size"]) == (864, 864)
+    assert list(scheme["baselines"]) == ["accuracy", "auc"]
     for part in (
         judged.loc[:, ["nb", "tan"]],
         judged.iloc[:4],
         judged.xs("auc", axis=1, level=1),
         judged.mean(),
     ):
-        assert recorded_scheme(part) == scheme
+        assert part.attrs["cv"] == scheme
     ten = bn.cv(models, car, rng=0, mean=False)
-    assert (recorded_scheme(ten).train_size, recorded_scheme(ten).test_size) == pytest.approx((1555.2, 172.8))
-    assert recorded_scheme(pd.DataFrame({"a": [1.0]})) is None
+    assert (ten.attrs["cv"]["train_size"], ten.attrs["cv"]["test_size"]) == pytest.approx((1555.2, 172.8))
     some = bn.cv(models, car, folds=[range(100), range(50, 150), range(300, 400)], mean=False)
-    assert not recorded_scheme(some).is_partition
-    assert recorded_scheme(some).train_size == 1628
+    assert not some.attrs["cv"]["is_partition"]
+    assert some.attrs["cv"]["train_size"] == 1628
 
 
 def test_compare_takes_what_cv_gives(judged):
@@ -386,7 +384,7 @@ def test_rows_count_as_often_as_they_weigh(car):
     rows = np.repeat(np.arange(len(frame)), times)
     expected = bn.cv(x, frame.iloc[rows], folds=folds[rows], metric=list(METRICS), mean=False)
     np.testing.assert_allclose(found, expected, atol=1e-12)
-    alone = [recorded_scheme(results).baselines for results in (found, expected)]
+    alone = [results.attrs["cv"]["baselines"] for results in (found, expected)]
     assert alone[0] == pytest.approx(alone[1])
 
 

@@ -7,9 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.explanations.value_of_information import _log_joint_of_values, _values_to_try
 from bnclassify.scores import Rows, scores_at
-from bnclassify.tools.arrays import log_sum_exp
 
 from .conftest import informative_gaps
 from .oracles import posterior_by_enumeration
@@ -137,20 +135,6 @@ def test_a_missing_value_is_unknown_even_if_it_is_a_level(voting):
     chances = answered / answered.sum(axis=0) @ now
     gain = entropy(chances @ then) - chances @ list(map(entropy, then))
     assert bn.value_of_information(x, {first: "y"})["gain"][second] == pytest.approx(gain, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", ["women averaged", "women weights"])
-def test_values_that_a_coding_joins_share_its_probability(name):
-    """Σ P(value | class) over the values of a feature is 1, although the formulas give each the sum."""
-    x, _ = case(name)
-    row = Rows(np.full((len(x.features), 1), -1), {i: np.array([np.nan]) for i in range(len(x.features))})
-    before = log_sum_exp(np.stack([scores_at(formula, row) for formula in x.value_formulas]), axis=0)
-    for i in range(len(x.features)):
-        values, numbers, _ = _values_to_try(x, i)
-        rows = row.subset(np.zeros(len(values), dtype=np.intp))
-        rows.codes[i], rows.numbers[i][:] = values, numbers
-        logs = _log_joint_of_values(x, rows, np.full(len(values), i))
-        np.testing.assert_allclose(log_sum_exp(logs, axis=0), before[0], atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["kdb", "women averaged", "women weights", "women gaussian"])

@@ -149,24 +149,6 @@ def test_a_split_that_corrects_nothing_is_removed():
     assert depths_in_tree(frame) == {}
 
 
-def test_many_levels_and_classes_do_not_explode():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"many": rng.integers(0, 200, 600), "few": rng.integers(0, 9, 600)})
-    frame["class"] = (frame["many"] % 7) + rng.integers(0, 2, 600)
-    assert depths_in_tree(frame)["many"] == 1
-
-
-def test_principal_component_order_is_the_share_with_two_classes():
-    """With two classes both orders cut alike, so the general one is checked by the special one."""
-    rng = np.random.default_rng(3)
-    counts = rng.integers(0, 9, (50, 12, 2))
-    two, _ = trees._best_ordered_split(counts)
-    three, _ = trees._best_ordered_split(np.concatenate([counts, np.zeros((50, 12, 1), dtype=int)], axis=2))
-    np.testing.assert_allclose(two, three, rtol=1e-9)
-    subset, _ = trees._best_split_of_all(counts)
-    np.testing.assert_allclose(two, subset, rtol=1e-9)
-
-
 @pytest.mark.parametrize("name", ["car", "voting_complete"])
 def test_wanbia_reference(name):
     reference, frame = read_reference(name)["wanbia"], reference_frame(name)

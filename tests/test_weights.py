@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify import folds as folding
-from bnclassify.counts import pair_statistics
 from bnclassify.frames import prepare_training_rows
 from bnclassify.judge.summary import mean_contributions
 
@@ -73,11 +72,7 @@ def test_expectation_maximisation(data):
 @given(st.data())
 @examples(40)
 def test_trees(data):
-    frame, weighted, repeated = data.draw(pairs(max_features=5))
-    n = frame.shape[1] - 1
-    mine, other = (pair_statistics(rows, range(n), n) for rows in (weighted, repeated))
-    np.testing.assert_allclose(mine.information, other.information, atol=1e-12)
-    np.testing.assert_allclose(mine.rows, other.rows)
+    _, weighted, repeated = data.draw(pairs(max_features=5))
     for score in ("loglik", "aic", "bic"):
         assert bn.families(bn.tan_cl("class", weighted, score=score)) == bn.families(
             bn.tan_cl("class", repeated, score=score)
@@ -164,7 +159,7 @@ def test_cross_validation_of_a_frequency_table_is_that_of_its_rows():
     metric = ["accuracy", "log_loss", "auc", "calibration_error"]
     for learner in ("nb", "tan_cl"):
         x, y = (bn.bnc(learner, "survived", data, smooth=1) for data in (weighted, repeated))
-        for options in ({"rng": 0}, {"rng": 1, "repeats": 2, "k": 5}):
+        for options in ({"rng": 0, "k": 4}, {"rng": 1, "repeats": 2, "k": 3}):
             mine, other = (
                 bn.cv(z, data, metric=metric, mean=False, **options)
                 for z, data in ((x, weighted), (y, repeated))
@@ -290,30 +285,6 @@ def test_a_weight_of_0_keeps_its_level():
     x = bn.lp(bn.nb("y", data := bn.encode(frame, weights="w")), data, smooth=1)
     assert bn.values(x) == {"x": ("a", "b", "c"), "y": ("m", "n")}
     assert bn.params(x)["y"].tolist() == [1 / 5, 4 / 5]
-
-
-@pytest.mark.parametrize(
-    ("weights", "error", "match"),
-    [
-        ("peple", KeyError, "no column 'peple'.*Did you mean 'people'"),
-        ([1], ValueError, "one number for each of 32 rows"),
-        (np.full(32, -1.0), ValueError, "0 or more; got -1.0 in 32 of 32 rows"),
-        (np.r_[np.nan, np.ones(31)], ValueError, "got nan in 1 of 32 rows"),
-        (np.r_[np.inf, np.ones(31)], ValueError, "finite"),
-        (np.ones((32, 2)), ValueError, "shape"),
-        (["a"] * 32, TypeError, "must be a number for each row"),
-        ([1j] * 32, TypeError, "must be a number for each row"),
-        ([10**400] * 32, TypeError, "must be a number for each row"),
-        (pd.to_timedelta([1] * 32), TypeError, "must be a number for each row"),
-        (TITANIC["people"].iloc[::-1], ValueError, "a Series with another one"),
-        ("cabin", TypeError, "must be a number for each row"),
-        (np.zeros(32), ValueError, "all weights are 0"),
-    ],
-)
-def test_what_is_no_weight(weights, error, match):
-    frame = TITANIC if isinstance(weights, str) else TITANIC.drop(columns="people")
-    with pytest.raises(error, match=match):
-        bn.tan_cl("survived", bn.encode(frame, weights=weights))
 
 
 @pytest.mark.parametrize("learner", ["fssj", "bsej", "tan_hc", "tan_hcsp", "kdb"])

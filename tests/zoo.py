@@ -163,7 +163,10 @@ CASES = {
     "card of a tree": lambda: (bn.scorecard(case("votes tan")[0]), some_votes()),
     "card of extreme odds": _extreme,
     "sum": lambda: (bn.bnc(class_var="diabetes", dataset=bn.load_pima().head(200), pairs=0), some_women()),
-    "sum with pairs": lambda: (bn.bnc(class_var="Class", dataset=bn.load_voting(), pairs=3), some_votes()),
+    "sum with pairs": lambda: (
+        bn.bnc(class_var="Class", dataset=bn.load_voting().head(200), pairs=3),
+        some_votes(),
+    ),
     "effects": lambda: (bn.from_effects(bn.effects(case("women weights")[0])), some_women()),
     "effects of three classes": _effects_of_car,
     "dependency network": lambda: _on_car(lambda car: bn.chisq_dn("class", car, alpha=0.9)),

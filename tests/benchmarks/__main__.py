@@ -5,19 +5,22 @@ divided by that of the other library. Runs alternate in one process; pyAgrum has
 can be ended. Memory is the maximum of a run of this package beyond the DataFrame.
 """
 
+from __future__ import annotations
+
 import argparse
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 from .data import SETS
 from .growth import draw_growth
-from .jobs import jobs
-from .measure import peak_memory, time_alone, time_apart, time_pairs
+from .jobs import Job, jobs
+from .measure import Timing, peak_memory, time_alone, time_apart, time_pairs
 
 HEAD = ("data", "job", "time, ms", "MB", "other library", "its time, ms", "ratio", "same result")
 
 
-def measured(job, budget, patience):
+def measured(job: Job, budget: float, patience: float) -> tuple[Timing, str]:
     """Time a job, and check that the results agree."""
     if job.theirs is None or job.same is None:
         return time_alone(job.ours, budget), ""
@@ -28,7 +31,7 @@ def measured(job, budget, patience):
     return time_pairs(job.ours, job.theirs, budget), agreement
 
 
-def rows(chosen, only, budget, patience):
+def rows(chosen: list[str], only: str, budget: float, patience: float) -> Iterator[tuple[str, ...]]:
     """Yield the lines of the table."""
     for name in chosen:
         for job in jobs(SETS[name]()):
@@ -48,7 +51,7 @@ def rows(chosen, only, budget, patience):
             )
 
 
-def milliseconds(seconds):
+def milliseconds(seconds: float) -> str:
     """Write a time with three digits.
 
     >>> milliseconds(0.00012345), milliseconds(12.345)
@@ -57,7 +60,7 @@ def milliseconds(seconds):
     return f"{float(f'{seconds * 1e3:.3g}'):,.10g}"
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("--data", nargs="*", choices=SETS, default=list(SETS), help="data sets")
     parser.add_argument("--only", default="", help="jobs with this text in their name")

@@ -1,8 +1,13 @@
 """Accuracy of this package and of other libraries on public data."""
 
+from __future__ import annotations
+
 import os
 import warnings
+from collections.abc import Iterable, Iterator
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +23,7 @@ BINS = 15  # of calibration
 NUMBERS = ("error", "log-loss", "AUC", "calibration error", "fit, s", "predict, s")
 
 
-def figures(posteriors, actual):
+def figures(posteriors: Any, actual: Any) -> dict[str, float]:
     """Return error, log-loss, area under the ROC curve, and calibration error.
 
     With several classes, the area is the mean over classes, weighted by their rows, of the area of one
@@ -39,7 +44,7 @@ def figures(posteriors, actual):
     }
 
 
-def area(scores, is_positive):
+def area(scores: Any, is_positive: Any) -> float:
     """Return the proportion of pairs of a positive and a negative row that scores order rightly.
 
     >>> area(np.array([0.1, 0.4, 0.4, 0.8]), np.array([False, True, False, True]))
@@ -49,7 +54,7 @@ def area(scores, is_positive):
     return float((ranks[is_positive].sum() - n * (n + 1) / 2) / (n * (len(scores) - n)))
 
 
-def evaluate(rival, train, test):
+def evaluate(rival: str, train: pd.DataFrame, test: pd.DataFrame) -> dict[str, float]:
     """Fit to one table and evaluate on another; times are those of the processor."""
     labels = sorted(train["class"].unique())
     actual = np.searchsorted(labels, test["class"].astype(str))
@@ -61,18 +66,20 @@ def evaluate(rival, train, test):
     return {**figures(posteriors, actual), "fit, s": fit, "predict, s": predict}
 
 
-def processor():
+def processor() -> float:
     """Return the seconds of the processor in this process and in those that it started."""
     return sum(os.times()[:4])
 
 
-def measure(names, rivals, stored, patience):
+def measure(
+    names: Iterable[str], rivals: Iterable[str], stored: Path | None, patience: float
+) -> Iterator[dict[str, Any]]:
     """Fit to one half of each data set and evaluate on the other, stratified by class with seed 0.
 
     Rows that a file has are read from it, and new ones are appended to it. A model that takes more than
     `patience` seconds has missing values.
     """
-    known = {}
+    known: dict[tuple[str, str], dict[str, Any]] = {}
     if stored is not None and stored.exists():
         known = {(row["data"], row["model"]): row for row in pd.read_csv(stored).to_dict("records")}
     for name in names:
@@ -88,7 +95,7 @@ def measure(names, rivals, stored, patience):
             yield row
 
 
-def print_accuracy(names, rivals, stored, patience):
+def print_accuracy(names: Iterable[str], rivals: Iterable[str], stored: Path | None, patience: float) -> None:
     """Print tables in Markdown: each data set, the means, and tests on ranks."""
     warnings.filterwarnings("ignore")
     rows = []
@@ -122,7 +129,7 @@ def print_accuracy(names, rivals, stored, patience):
             print(f"- {other}: {len(worse)} of {len(by_set)} ({', '.join(worse)})")
 
 
-def ranks(table):
+def ranks(table: pd.DataFrame) -> str:
     """Write the tests on ranks of the first model against each other model."""
     models = list(table["model"].unique())
     found = {}

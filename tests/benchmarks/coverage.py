@@ -5,8 +5,11 @@ posteriors of test rows, of several samples, inside of their 90 % interval, and 
 are drawn from known distributions, so a model of many rows is close to what all samples estimate.
 """
 
+from __future__ import annotations
+
 import sys
 import warnings
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,7 +21,7 @@ import bnclassify as bn
 INTERVAL, DRAWS, SAMPLES, TEST_ROWS, TIMES = 0.9, 20, 10, 500, 100
 
 
-def sums(rows, rng):
+def sums(rows: int, rng: np.random.Generator) -> pd.DataFrame:
     """Draw numbers and categories whose effects on the log odds of two classes add up."""
     age, dose, noise = rng.normal(size=(3, rows))
     town, sex = rng.integers(0, 5, rows), rng.integers(0, 2, rows)
@@ -28,7 +31,7 @@ def sums(rows, rng):
     return frame.assign(y=np.where(rng.random(rows) < 1 / (1 + np.exp(-odds)), "yes", "no"))
 
 
-def pairs(rows, rng, sharp=False):
+def pairs(rows: int, rng: np.random.Generator, sharp: bool = False) -> pd.DataFrame:
     """Draw categories that depend on each other and on three classes, with an interaction of two of them.
 
     If ``sharp``, some values are impossible in some classes, so that many posteriors are 0.
@@ -42,10 +45,16 @@ def pairs(rows, rng, sharp=False):
     return frame.assign(y=np.array(list("uvw"))[y])
 
 
-DATA = {"sums": sums, "pairs": pairs, "sharp": partial(pairs, sharp=True)}
+DATA: dict[str, Callable[[int, np.random.Generator], pd.DataFrame]] = {
+    "sums": sums,
+    "pairs": pairs,
+    "sharp": partial(pairs, sharp=True),
+}
 
 
-def covered(draw, rows, n_pairs):
+def covered(
+    draw: Callable[[int, np.random.Generator], pd.DataFrame], rows: int, n_pairs: Any
+) -> tuple[float, float]:
     """Return the share of posteriors that are inside of the intervals, and the mean width of these."""
     rng, options = np.random.default_rng(0), dict[str, Any](class_var="y", pairs=n_pairs)
     test = draw(TEST_ROWS, rng)

@@ -1,5 +1,8 @@
 """Seeded synthetic data, drawn from a random tree-augmented network."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from functools import partial
 from itertools import cycle, islice
 
@@ -7,7 +10,9 @@ import numpy as np
 import pandas as pd
 
 
-def tree_augmented(rows, features, levels, classes, seed=0):
+def tree_augmented(
+    rows: int, features: int, levels: int | list[int], classes: int, seed: int = 0
+) -> pd.DataFrame:
     """Draw categorical columns ``x0``… and ``class``; each feature depends on the class and one other.
 
     A list of numbers of levels is repeated.
@@ -15,7 +20,7 @@ def tree_augmented(rows, features, levels, classes, seed=0):
     rng = np.random.default_rng(seed)
     label = rng.integers(classes, size=rows)
     cards = list(islice(cycle([levels] if isinstance(levels, int) else levels), features))
-    codes = []
+    codes: list[np.ndarray] = []
     for i, card in enumerate(cards):
         parent = int(rng.integers(i)) if i else None
         above = np.zeros(rows, dtype=int) if parent is None else codes[parent]
@@ -35,7 +40,7 @@ def tree_augmented(rows, features, levels, classes, seed=0):
     )
 
 
-def with_missing(frame, share, seed=0):
+def with_missing(frame: pd.DataFrame, share: float, seed: int = 0) -> pd.DataFrame:
     """Remove feature values at random."""
     rng = np.random.default_rng(seed)
     return pd.DataFrame(
@@ -46,7 +51,7 @@ def with_missing(frame, share, seed=0):
     )
 
 
-SETS = {
+SETS: dict[str, Callable[[], pd.DataFrame]] = {
     "3,000 x 36": partial(tree_augmented, 3_000, 36, 2, 2),
     "5,600 x 22": partial(tree_augmented, 5_600, 22, [2, 3, 4, 6, 8, 12], 2),
     "3,190 x 60": partial(tree_augmented, 3_190, 60, 4, 3),

