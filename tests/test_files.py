@@ -158,7 +158,6 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_is_read_back_as_it_was_saved(kind, car, tmp_path):
-    car = car.iloc[::3].reset_index(drop=True)
     x = KINDS[kind](car)
     back = there_and_back(x, tmp_path)
     rows = car.mask(np.random.default_rng(0).random(car.shape) < 0.2)
