@@ -1,14 +1,14 @@
-"""What a message about data advises is done, on the data that cause it, and then the call works."""
+"""What a message about data advises is done, on the data that cause it, and then the call works.
+
+Remedies without code of the message itself follow their errors in messages.txt.
+"""
 
 import datetime
 import re
 import warnings
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -240,10 +240,6 @@ def test_text_that_is_not_a_number_is_named_before_it_is_lost():
     assert bn.predict(BY_NUMBERS, text.assign(x=pd.to_numeric(text["x"])).iloc[0]).tolist() == ["a"]
 
 
-Remedied = Callable[[str], Any]
-Case = tuple[Callable[[], Any], str, Remedied]
-
-
 def _chunks(*frames):
     return lambda: iter(frames)
 
@@ -265,16 +261,6 @@ FLOAT_CODES = CODES.assign(x=[f"{x}.0" for x in CODES["x"]])
 FLAGS = CODES.assign(x=[True, False, True, True] * 10)
 
 CASES = {
-    "infinite numbers with a prior": (
-        lambda: plain_nb(INFINITE),
-        r"got infinite numbers\. Replace them with missing values, with \.replace\(\[np\.inf, -np\.inf\]",
-        lambda m: bn.bnc("nb", "y", INFINITE.replace([np.inf, -np.inf], np.nan), smooth=1, discretize="mdlp"),
-    ),
-    "infinite numbers": (
-        lambda: default(INFINITE),
-        r"column 'x' must have finite numbers; .*\.replace\(\[np\.inf, -np\.inf\], np\.nan\), or .* bound",
-        lambda m: [default(INFINITE.replace([np.inf, -np.inf], new)) for new in (np.nan, 1e300)],
-    ),
     **{
         f"infinite {name}": (
             partial(bn.predict, BY_NUMBERS, new),
@@ -287,167 +273,10 @@ CASES = {
             "decimal": [{"x": Decimal("inf")}],
         }.items()
     },
-    "fractions": (
-        lambda: plain_nb(NUMBERS),
-        r"got numbers with fractions\. Discretize them: .*bnc\(\.\.\., smooth=1, discretize='mdlp'\)",
-        lambda m: [
-            plain_nb(bn.discretize(NUMBERS, class_var="y")[0]),
-            bn.cpt(bn.bnc("nb", "y", NUMBERS, smooth=1, discretize="mdlp"), "x"),
-        ],
-    ),
-    "whole numbers of type float": (
-        lambda: plain_nb(GAPS),
-        r"got whole numbers of type float.*\.astype\('Int64'\).* discretize\(dataset, .*discretize='mdlp'\)",
-        lambda m: [
-            bn.cpt(bn.bnc("nb", "y", GAPS, smooth=1, discretize="mdlp"), "x"),
-            plain_nb(GAPS.astype({"x": "Int64"})),
-            plain_nb(bn.discretize(GAPS, class_var="y", columns=["x"])[0]),
-        ],
-    ),
-    "large whole numbers": (
-        lambda: bn.discretize(LARGE, class_var="y"),
-        r"must have integers below 2\*\*53.*Subtract a number from them or divide them, or make them cat",
-        lambda m: [
-            bn.discretize(LARGE.assign(x=LARGE["x"] - 2**60), class_var="y"),
-            bn.discretize(LARGE.assign(x=LARGE["x"] // 2**10), class_var="y"),
-            bn.discretize(LARGE.astype({"x": "category"}), class_var="y"),
-        ],
-    ),
-    "a class of floats": (
-        lambda: default(NUMBERS.assign(y=(NUMBERS["y"] == "a") + 0.0)),
-        r"class_var must be categorical; .* use \.astype\('Int64'\); if they are measurements, .* pd\.cut",
-        lambda m: [
-            default(NUMBERS.assign(y=(NUMBERS["y"] == "a") + 0.0).astype({"y": "Int64"})),
-            default(NUMBERS.assign(y=pd.cut(NUMBERS["x"] * 7 % 3, 2))),
-        ],
-    ),
     "text as a number of a density": (
         lambda: bn.bnc("nb", "y", COLOURS, smooth=1, numbers={"x": "gaussian"}),
         "column 'x' must be numeric; got text such as 'r'. Convert it, with .* which makes 'r', 'g', 'b' mis",
         lambda m: run(m, COLOURS),
-    ),
-    "levels as numbers": (
-        lambda: bn.bnc("nb", "y", bn.encode(CODES), smooth=1, numbers={"x": "gaussian"}),
-        r"column 'x' must hold numbers; .* Exclude it from numbers, or convert it, .* pd\.to_numeric",
-        lambda m: bn.bnc(
-            "nb", "y", CODES.assign(x=pd.to_numeric(CODES["x"])), smooth=1, numbers={"x": "gaussian"}
-        ),
-    ),
-    "a path": (
-        lambda: default("colours.csv"),
-        r"dataset must be a pandas DataFrame; got str\. Read the file first, with pd\.read_csv\('colours",
-        lambda m: None,
-    ),
-    "a path of another kind": (
-        lambda: default(Path("colours.parquet")),
-        r"Read the file first, with pd\.read_parquet\('colours\.parquet'\)",
-        lambda m: None,
-    ),
-    "an array": (
-        lambda: default(COLOURS.to_numpy()),
-        r"got ndarray\. Make one with pd\.DataFrame\(data, columns=names\)",
-        lambda m: default(pd.DataFrame(COLOURS.to_numpy(), columns=["x", "y"])),
-    ),
-    "a Series": (
-        lambda: bn.encode(COLOURS["x"]),
-        r"got Series\. Call its to_frame\(\)",
-        lambda m: bn.encode(COLOURS["x"].to_frame()),
-    ),
-    "a column as new data": (
-        lambda: bn.predict(BY_COLOURS, COLOURS["x"]),
-        r"got 0, 1, 2, .* A Series is one row\. Convert a column, with its to_frame\(\)",
-        lambda m: bn.predict(BY_COLOURS, COLOURS["x"].to_frame()),
-    ),
-    "several rows as a dict": (
-        lambda: bn.predict(BY_COLOURS, {"x": ["r", "g"]}),
-        r"must be one value of 'x'.* for several rows, pass a pd\.DataFrame",
-        lambda m: bn.predict(BY_COLOURS, pd.DataFrame({"x": ["r", "g"]})),
-    ),
-    "a part without a column": (
-        lambda: plain_nb(PARTS),
-        r"dataset: part 2 has no column 'x'\. Give each part the columns .* part\.reindex",
-        lambda m: plain_nb([PARTS[0], PARTS[1].reindex(columns=PARTS[0].columns)]),
-    ),
-    "parts of two types": (
-        lambda: plain_nb(MIXED),
-        r"column 'x' must have one type in all parts .* with dtype=\{'x': str\}",
-        lambda m: plain_nb([part.astype({"x": str}) for part in MIXED]),
-    ),
-    "an iterator": (
-        lambda: plain_nb(iter([COLOURS])),
-        r"must be a function that returns a new iterator at each call",
-        lambda m: plain_nb(_chunks(COLOURS)),
-    ),
-    "groups with another index": (
-        lambda: bn.bnc(class_var="y", dataset=COLOURS, groups=GROUPS),
-        r"groups must have the index of the data; .* groups\.loc\[dataset\.index\], or pass \.to_numpy\(\)",
-        lambda m: [
-            bn.bnc(class_var="y", dataset=COLOURS, groups=g)
-            for g in (GROUPS.loc[COLOURS.index], GROUPS.to_numpy())
-        ],
-    ),
-    "groups with missing labels": (
-        lambda: bn.bnc(class_var="y", dataset=COLOURS, groups=["p", float("nan")] * 20),
-        "groups must have a label for each row; got 20 missing values. Give each of these rows a label",
-        lambda m: bn.bnc(class_var="y", dataset=COLOURS, groups=[i if i % 2 else "p" for i in range(N)]),
-    ),
-    "one group": (
-        lambda: bn.cv(BY_COLOURS, COLOURS, k=2, groups=["p"] * N),
-        "got 1. Each row needs the label of its group",
-        lambda m: bn.cv(BY_COLOURS, COLOURS, k=2, rng=0, groups=list(range(N))),
-    ),
-    "few groups": (
-        lambda: bn.cv(BY_COLOURS, COLOURS, k=5, groups=["p", "q"] * 20),
-        "got 2. Use k=2 or less",
-        lambda m: bn.cv(BY_COLOURS, COLOURS, k=2, rng=0, groups=["p", "q"] * 20),
-    ),
-    "groups of the class": (
-        lambda: bn.bnc(class_var="y", dataset=COLOURS, groups="y"),
-        "groups must not be the class; got 'y'",
-        lambda m: None,
-    ),
-    "weights with another index": (
-        lambda: bn.encode(COLOURS, weights=GROUPS),
-        r"weights must have the index of the data; .* weights\.loc\[dataset\.index\], or pass \.to_numpy\(\)",
-        lambda m: [bn.encode(COLOURS, weights=w) for w in (GROUPS.loc[COLOURS.index], GROUPS.to_numpy())],
-    ),
-    "negative weights": (
-        lambda: bn.encode(COLOURS, weights=[-1] * N),
-        "got -1 in 40 of 40 rows. To ignore a row, give it weight 0",
-        lambda m: bn.encode(COLOURS, weights=[0] * 20 + [1] * 20),
-    ),
-    "weights without a finite sum": (
-        lambda: bn.encode(COLOURS, weights=[1.7e308] * N),
-        r"must have a finite sum; .* Divide them by a number",
-        lambda m: bn.encode(COLOURS, weights=np.full(N, 1.7e308) / 1.7e308),
-    ),
-    "a level of that name": (
-        lambda: bn.encode(COLOURS.replace("r", "(missing)"), missing_level=["x"]),
-        r"frame must not have the label '\(missing\)', .* got it in 'x'\. Make it missing, with",
-        lambda m: bn.encode(COLOURS, missing_level=["x"]),
-    ),
-    "rows without a class": (
-        lambda: bn.cloglik(BY_COLOURS, INCOMPLETE),
-        r"3 of 40 rows have no class 'y'\. Drop them, for example with \.dropna\(subset=\['y'\]\)",
-        lambda m: bn.cloglik(BY_COLOURS, INCOMPLETE.dropna(subset=["y"])),
-    ),
-    "a column without values": (
-        lambda: plain_nb(COLOURS.assign(z=None)),
-        "all values are missing in 'z'. Drop these columns or, .* make them categorical before splitting",
-        lambda m: [
-            plain_nb(COLOURS),
-            plain_nb(COLOURS.assign(z=pd.Categorical([None] * N, categories=["u"]))),
-        ],
-    ),
-    "an unseen label": (
-        lambda: bn.predict(BY_COLOURS, AGAIN),
-        "'new' not among the levels of the model.*With unseen='missing'.*categorical before the data are spl",
-        lambda m: [
-            bn.predict(BY_COLOURS, AGAIN, unseen="missing"),
-            bn.predict(
-                plain_nb(COLOURS.assign(x=pd.Categorical(COLOURS["x"], ["r", "g", "b", "new"]))), AGAIN
-            ),
-        ],
     ),
     "whole numbers as text": (
         lambda: bn.predict(plain_nb(CODES), FLOAT_CODES, unseen="missing"),
@@ -478,11 +307,6 @@ CASES = {
         lambda: bn.predict(plain_nb(FLAGS.astype({"x": str})), FLAGS),
         r"column\.map\(str, na_action='ignore'\)",
         lambda m: _equal(plain_nb(FLAGS.astype({"x": str})), FLAGS.astype({"x": str}), FLAGS, m),
-    ),
-    "a class for mdlp": (
-        lambda: bn.discretize(NUMBERS),
-        "class_var must be a column for method='mdlp'; got None",
-        lambda m: [bn.discretize(NUMBERS, class_var="y"), bn.discretize(NUMBERS, method="quantile")],
     ),
 }
 
