@@ -298,58 +298,6 @@ def between(*pairs, closed="right"):
     return ["no", *[pd.Interval(*pair, closed=closed) for pair in pairs], "a", "b"]
 
 
-WRONG = {
-    r"\(-inf, 2\.0\] and \(1\.0, inf\] overlap": {"value": between((-np.inf, 2.0), (1.0, np.inf))},
-    r"\(1\.0, 2\.0\] has no row": {"value": between((-np.inf, 1.0), (2.0, np.inf))},
-    r"\(9\.0, inf\] has no row": {"value": between((-np.inf, 1.0), (1.0, 9.0))},
-    r"\(-inf, 0\.0\] has no row": {"value": between((0.0, 1.0), (1.0, np.inf))},
-    "is not closed on the right": {"value": between((-np.inf, 1.0), (1.0, np.inf), closed="left")},
-    "must be intervals that begin with -inf and end with inf, or labels; got": {
-        "value": ["no", pd.Interval(-np.inf, 1), "low", "a", "b"]
-    },
-    r"or labels; got '<=1' for 'x'\. Write all intervals like": {
-        "value": ["no", "<=1", "(1, inf]", "a", "b"]
-    },
-    r"or labels; got '\(-inf, 1,5\]' for 'x'\.": {"value": ["no", "(-inf, 1,5]", "(1.5, inf)", "a", "b"]},
-    "per value of 'z'; got two rows: a": {"value": [*between((-np.inf, 1.0), (1.0, np.inf))[:3], "a", "a"]},
-    "got nothing for 'z'": {"value": [*between((-np.inf, 1.0), (1.0, np.inf))[:3], "a", None]},
-    "finite number in every row of 'yes'; got nan for 'x'": {"yes": [0.5, np.nan, 2.0, -1.0, 0.0]},
-    "finite number .* got 'high' for 'z', value 'b'": {"yes": [0.5, 1.0, 2.0, -1.0, "high"]},
-    "one row of the class 'y'; got 2 rows": {"feature": ["y", "y", "x", "z", "z"]},
-    "given must be one other feature .* got 'q'": {"given": "q", "given_value": "a"},
-    r"must have effects from -1,000,000 to 1,000,000, in log odds; got 1e\+308 for 'z', value 'a'": {
-        "yes": [0.5, 1.0, 2.0, 1e308, 0.0]
-    },
-    r"got -1.1e\+06 for 'y', value 'no'": {"yes": [-1.1e6, 1.0, 2.0, 0.0, 0.0]},
-    r"must have finite cut points of 'x'; got inf in": {
-        "value": ["no", "(-inf, 1e400]", "(1e400, inf)", "a", "b"]
-    },
-    "must have finite cut points of 'x'; got -inf in": {
-        "value": ["no", "(-inf, -1e400]", "(-1e400, inf)", "a", "b"]
-    },
-    r"must begin with the row of the class; got 2 rows of 'x'\. .* class_var='y', which has one row": {
-        "feature": ["x", "x", "y", "z", "z"],
-        "value": [pd.Interval(-np.inf, 1), pd.Interval(1, np.inf), "no", "a", "b"],
-    },
-    "two different classes": {"value": ["yes", *between((-np.inf, 1.0), (1.0, np.inf))[1:]]},
-    r"every value of 'z', .*; got none for a given \(1\.0, inf\]": {
-        "given": ["", "", "", "x", "x"],
-        "given_value": ["", "", "", "(-inf, 1.0]", "(1.0, inf]"],
-    },
-    r"got an unknown value: b given \(7, 8\]": {
-        "given": ["", "", "", "x", "x"],
-        "given_value": ["", "", "", "(-inf, 1.0]", "(7, 8]"],
-    },
-}
-
-
-@pytest.mark.parametrize("message", WRONG)
-def test_tables_that_do_not_fit_are_named(message):
-    bn.from_effects(some_table())
-    with pytest.raises(ValueError, match=message):
-        bn.from_effects(some_table(**WRONG[message]))
-
-
 def test_the_last_interval_can_be_open():
     values = ["no", "(-inf, 1.5]", "(1.5, inf)", "a", "b"]
     table = some_table(value=values, given=["", "", "", "x", "x"], given_value=["", "", "", *values[1:3]])
@@ -372,24 +320,6 @@ def test_tables_of_other_shapes():
         0.5,
         0.5,
     ]
-
-
-MODELS = {
-    "Use the default": lambda car: bn.lp(bn.aode("class", car), car, smooth=1),
-    r"\{'kdbk': 1\}": lambda car: bn.lp(bn.kdb_mi("class", car, kdbk=2), car, smooth=1),
-    "a sum of effects": lambda car: bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1),
-    "smooth above 0": lambda car: bn.lp(bn.nb("class", car), car, smooth=0),
-    "of which one is": lambda car: bn.lp(
-        bn.from_modelstring("[safety][class|safety][doors|class]", "class"), car, smooth=1
-    ),
-}
-
-
-@pytest.mark.parametrize("message", MODELS)
-def test_models_that_are_not_sums(car, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        bn.effects(MODELS[message](car), class_var="class" if message == "a sum of effects" else None)
-    bn.effects(bn.bnc("kdb_mi", "class", car, smooth=1, dag_args={"kdbk": 1}))
 
 
 def test_labels_that_look_missing_are_named():

@@ -154,39 +154,6 @@ def of_class(probabilities):
     return pd.DataFrame({"p": probabilities}, index=["a", "b"])
 
 
-@pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        (
-            {"class": pd.DataFrame({"p": [0.5, 0.6]}, index=["a", "b"])},
-            ValueError,
-            "that sum to 1; got the sum 1.1",
-        ),
-        ({"class": pd.DataFrame({"p": [1.5, -0.5]}, index=["a", "b"])}, ValueError, "that sum to 1"),
-        (
-            {"class": pd.DataFrame({"p": [0.5, 0.5]}, index=["a", "c"])},
-            ValueError,
-            "must have the labels 'a', 'c'",
-        ),
-        (
-            {"class": pd.DataFrame({"p": [1.0, 0.0], "q": 0.5}, index=["a", "b"])},
-            ValueError,
-            "columns of the table",
-        ),
-        ({"class": {"a": 1.0}}, TypeError, r"tables\['class'\] must be a DataFrame, as cpt"),
-        ({"x": pd.DataFrame([[1.0, 1.0]], columns=pd.Index(["a", "b"], name="z"))}, KeyError, "got 'z'"),
-    ],
-)
-def test_tables_that_are_refused(changes, error, message):
-    tables = {
-        "x": pd.DataFrame([[0.1, 0.2], [0.9, 0.8]], ["u", "v"], pd.Index(["a", "b"], name="class")),
-        "class": of_class([0.5, 0.5]),
-    }
-    assert bn.predict(bn.from_tables("class", tables), {"x": "u"}).tolist() == ["b"]
-    with pytest.raises(error, match=message):
-        bn.from_tables("class", tables | changes)
-
-
 LATENT = figures("latent")
 
 

@@ -575,41 +575,6 @@ def test_identifiers_are_refused(monkeypatch):
         where_they_are(chunks(frame, 30))
 
 
-NEED_ROWS = {
-    "search": lambda data: bn.tan_hc("class", data, k=3),
-    "EM": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, missing="em"),
-    "WANBIA": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, wanbia=True),
-    "leave-one-out": lambda data: bn.lp(bn.nb("class", bn.load_car()), data, smooth=1, held_out="power"),
-    "cuts": lambda data: bn.discretize(data, class_var="class"),
-    "cv": lambda data: bn.cv(bn.bnc("nb", "class", bn.load_car(), smooth=1), data),
-    "summary": lambda data: bn.summary(bn.bnc("nb", "class", bn.load_car(), smooth=1), data, k=0),
-    "strengths": lambda data: bn.arc_strength(bn.tan_cl("class", bn.load_car()), data, replicates=2),
-    "drift": lambda data: bn.drift(bn.bnc("nb", "class", bn.load_car(), smooth=1), data),
-}
-
-
-@pytest.mark.parametrize("verb", NEED_ROWS)
-def test_what_needs_rows_says_so(car, verb):
-    with pytest.raises(TypeError, match=r"must be in memory; got partitioned data\. Use "):
-        NEED_ROWS[verb](where_they_are(chunks(car)))
-
-
-ASK_ABOUT_ROWS = {
-    "predict": (bn.predict, r"newdata must be .*for chunk in chunks: predict\(x, chunk\)"),
-    "impute": (bn.impute, r"frame must be .*for chunk in chunks: impute\(x, chunk\)"),
-    "explain": (bn.explain, r"row must be .*frame\.head\(\)"),
-    "plot_importance": (bn.plot_importance, r"dataset must be .*frame\.sample\(frac=0\.01\)\.compute\(\)"),
-}
-
-
-@pytest.mark.parametrize("verb", ASK_ABOUT_ROWS)
-def test_what_is_asked_about_rows_says_how_to_go_on(car, verb):
-    x = bn.bnc("nb", "class", car, smooth=1)
-    function, message = ASK_ABOUT_ROWS[verb]
-    with pytest.raises(TypeError, match=message):
-        function(x, where_they_are(chunks(car)))
-
-
 def test_estimators_take_rows_in_memory(car):
     estimators = pytest.importorskip("bnclassify.sklearn")
     parts = by_dask(car, 2)

@@ -190,51 +190,6 @@ def test_models_that_prepare_raw_data():
         bn.pool([x, prepared(first.assign(size=first["size"] * 2))])
 
 
-def test_models_that_differ(car):
-    x = bn.bnc("nb", "class", car, smooth=1)
-    small = car.drop(columns="doors")
-    differing = {
-        r"type; got 'BNC' and, in models\[1\], 'AODE'\. Fit one": bn.bnc("aode", "class", car, smooth=1),
-        r"class variables; got 'class' and, in models\[1\], 'doors'": bn.bnc("nb", "doors", car, smooth=1),
-        r"features; got 'doors' and, in models\[1\], 'persons'": bn.bnc("nb", "class", small, smooth=1),
-        r"families; got \('maint', 'class'\) and.* \('maint', 'buying', 'class'\)\. Fit one": bn.bnc(
-            "tan_cl", "class", car, smooth=1
-        ),
-        r"prior; got Dirichlet\(smooth=1.*models\[1\], EquivalentSize\(ess=1.*Fit one": bn.bnc(
-            "nb", "class", car, ess=1
-        ),
-        r"prior; got Dirichlet\(smooth=1.*models\[1\], Dirichlet\(smooth=2": bn.bnc(
-            "nb", "class", car, smooth=2
-        ),
-        r"levels of 'doors'; got .*'5more'\) and, in models\[1\], .*levels='union'": bn.bnc(
-            "nb",
-            "class",
-            car.assign(doors=car["doors"].cat.reorder_categories(["3", "2", "4", "5more"])),
-            smooth=1,
-        ),
-    }
-    for message, other in differing.items():
-        with pytest.raises(ValueError, match=f"models must have the same {message}"):
-            bn.pool([x, other])
-    averages = [bn.Ensemble((x,), weights) for weights in ((1,), (2,))]
-    with pytest.raises(ValueError, match=r"same weights; got 1\.0 and, in models\[1\], 2\.0"):
-        bn.pool(averages)
-    with pytest.raises(ValueError, match=r"same number of members; got 1 and, in models\[1\], 2"):
-        bn.pool([bn.Ensemble((x,)), bn.Ensemble((x, x))])
-    counted = [bn.lp(bn.ande("class", car, min_count=m), car, smooth=1) for m in (1, 5)]
-    with pytest.raises(ValueError, match=r"same min_count; got 1 and, in models\[1\], 5"):
-        bn.pool(counted)
-    chains = [
-        bn.lp(bn.chain(["class", "doors"], car, order=order), car, smooth=1)
-        for order in (["class", "doors"], ["doors", "class"])
-    ]
-    with pytest.raises(ValueError, match=r"same order; got 'class' and, in models\[1\], 'doors'"):
-        bn.pool(chains)
-    mixed = [bn.Ensemble((bn.lp(x, car, **prior),)) for prior in ({"smooth": 1}, {"m": 1})]
-    with pytest.raises(ValueError, match=r"same prior; got Dirichlet.* MEstimate"):
-        bn.pool(mixed)
-
-
 def test_what_cannot_be_pooled(car):
     x = bn.bnc("nb", "class", car, smooth=1)
     for options in MORE_THAN_COUNTS.values():

@@ -404,23 +404,6 @@ def test_exponentials_are_within_range(run):
     assert abs(card.intercept) > 700
 
 
-MODELS = {
-    "x must have two classes; got 'unacc', 'acc'": lambda two, car: bn.lp(bn.nb("class", car), car, smooth=1),
-    "the model has no parameters": lambda two, car: bn.nb("class", two),
-    "got an AODE": lambda two, car: bn.lp(bn.aode("class", two), two, smooth=1),
-    "x must have two classes": lambda two, car: bn.lp(bn.mbc(["class", "safety"], two), two, smooth=1),
-    "got a BNC, whose log odds are not..*kdbk": lambda two, car: bn.bnc("kdb_mi", "diabetes", bn.load_pima()),
-}
-
-
-@pytest.mark.parametrize("message", MODELS)
-def test_models_without_a_card(car, message):
-    two = car.assign(**{"class": np.where(car["class"] == "unacc", "no", "yes")})
-    two = two[(two["safety"] != "low") | (two["class"] == "no")]
-    with pytest.raises(ValueError, match=message):
-        bn.scorecard(MODELS[message](two, car))
-
-
 def test_nomograms(tree, pima):
     pytest.importorskip("matplotlib")
     card = bn.scorecard(tree)
