@@ -343,7 +343,9 @@ class Regression:
         most = max(2**22 // (len(sides) * total.shape[1]), 1)
         for rows in slices(len(total), most=most):
             left = [z[g[rows]] for g, _, z in sides.values()]
-            kernels = np.array([a @ b for a, b in zip(left, right, strict=True)])
+            kernels = np.empty((len(sides), len(left[0]), total.shape[1]))
+            for a, b, product in zip(left, right, kernels, strict=True):
+                np.matmul(a, b, out=product)
             total[rows] += sum_of_products(kernels, variances)
         return total
 

@@ -111,6 +111,7 @@ def choose_variances(
             of_folds = []
             for v, pairs in enumerate(pairs_of_folds):
                 kernel = search.kernel_of_fold(search.best.variances, v)
+                kernel = kernel[: kernel.shape[1]]
                 of_folds.append(products.sum(pairs, products.factors(search, pairs, kernel, v)))
             other.add(pair=of_folds)
             if other.best.loss < search.best.loss - _ENOUGH:
@@ -155,7 +156,7 @@ class _Search:
             np.log(rows.shares[present]),
         )
         self.folds, self.start = rows.folds, start
-        self.kernels: dict[str, Kernel] = {}
+        self.kernels: dict[str, list[Array]] = {}
         self.tried = list[_Try]()
         shapes = [(len(self.train(v)), len(present)) for v in self.numbers]
         state: list[Array] = [np.zeros(shape) for shape in shapes]
@@ -171,9 +172,13 @@ class _Search:
 
     def add(self, **kernels: Kernel) -> None:
         """Add types of contrasts, with kernels at the rows of the sample, or replace them."""
-        self.kernels = self.kernels | kernels
-        variances = dict(self.best.variances)
-        for name in kernels:
+        self.kernels, variances = dict(self.kernels), dict(self.best.variances)
+        for name, kernel in kernels.items():
+            of_folds = [kernel] * len(self.numbers) if isinstance(kernel, np.ndarray) else kernel
+            self.kernels[name] = [
+                own[np.ix_(np.argsort(self.folds == v, kind="stable"), self.train(v))]
+                for v, own in enumerate(of_folds)
+            ]
             variances.setdefault(name, _CENTER[name] * (1.0 if name == "pair" else self.start))
         self.tried = []
         self.best = self._try(variances)
@@ -218,21 +223,18 @@ class _Search:
         return softmax(-losses * len(self.folds), axis=0)
 
     def kernel_of_fold(self, variances: dict[str, float], v: int) -> Array:
-        """Return the covariances of the scores of all rows of the sample."""
-        total = np.full((len(self.folds), len(self.folds)), _OF_CONSTANT)
-        for name, value in variances.items():
-            kernel = self.kernels[name]
-            if value:
-                total += value * (kernel if isinstance(kernel, np.ndarray) else kernel[v])
+        """Return the covariances of rows outside a fold, then inside, with those outside."""
+        total: Array = _OF_CONSTANT + sum(
+            value * self.kernels[name][v] for name, value in variances.items() if value
+        )
         return total
 
     def fit(self, kernel: Array, v: int | None, scores: Array | None = None) -> _Posterior:
         """Return the posterior of the scores of the rows outside a fold, or of all, inverted."""
-        rows = self.train(v)
-        start = self.best.state[v] if v is not None else np.zeros((len(rows), len(self.constant)))
-        start = start if scores is None else scores
-        own = kernel[np.ix_(rows, rows)]
-        return _fit_scores(own, self.marks[rows], self.constant, start, inverts=True)
+        marks = self.marks[self.train(v)]
+        if scores is None:
+            scores = np.zeros(marks.shape) if v is None else self.best.state[v]
+        return _fit_scores(kernel, marks, self.constant, scores, inverts=True)
 
     def _try(self, variances: dict[str, float]) -> _Try:
         for one in self.tried:
@@ -240,12 +242,10 @@ class _Search:
                 return one
         state, changes = list[Array](), np.empty(self.marks.shape)
         for v, before in enumerate(self.best.state):
-            train, test = self.train(v), np.flatnonzero(self.folds == v)
-            kernel = self.kernel_of_fold(variances, v)
-            own = kernel[np.ix_(train, train)]
-            fitted = _fit_scores(own, self.marks[train], self.constant, before)
+            kernel, n = self.kernel_of_fold(variances, v), len(before)
+            fitted = _fit_scores(kernel[:n], self.marks[self.train(v)], self.constant, before)
             state.append(fitted.scores)
-            changes[test] = kernel[np.ix_(test, train)] @ fitted.coefficients
+            changes[self.folds == v] = kernel[n:] @ fitted.coefficients
         logs = log_normalize(self.constant + _POWERS[:, None, None] * changes)
         losses = (np.log(_POWERS) / _SPREAD_OF_POWER) ** 2 / 2 - (logs * self.marks).sum(
             axis=(1, 2)
@@ -310,17 +310,15 @@ class _Parts:
         The effects of a part have the squares τ |Zᵀ α|², and τ tr (K + 1/d)⁻¹ Z Zᵀ
         is what its variance τ expects.
         """
-        variances = search.best.variances
+        variances = np.array([search.best.variances[name] for name, _ in self.keys])
         factors, scores, z = np.ones(len(self.keys)), None, self.contrasts[search.train(v)]
         for _ in range(2):
-            kernel = np.full((len(self.contrasts),) * 2, _OF_CONSTANT)
-            for name, own in self.kernels(factors).items():
-                kernel += variances[name] * own
+            scale = factors * variances
+            kernel = _OF_CONSTANT + (z * scale[self.owners]) @ z.T
             fitted = search.fit(kernel, v, scores)
             scores, n = fitted.scores, len(self.keys)
             squares = np.bincount(self.owners, ((z.T @ fitted.coefficients) ** 2).sum(axis=1), n)
             traces = np.bincount(self.owners, (z * (fitted.inverse @ z)).sum(axis=0), n)
-            scale = factors * np.array([variances[name] for name, _ in self.keys])
             factors = factors * _relevances(scale * squares, scale * traces)
         return factors
 
@@ -336,48 +334,64 @@ def _relevances(used: Array, expected: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Products:
-    """The products of the contrasts of each feature at the rows of the sample."""
+    """The products of the contrasts of each feature at the rows of the sample.
+
+    They are symmetric. ``kernels`` has their lower triangles, (features, pairs
+    of rows), and ``packed`` the position there of each pair of rows.
+    """
 
     kernels: Array
+    packed: Positions
     places: dict[int, int]
 
     @classmethod
     def from_rows(cls, rows: Rows, features: Sequence[int]) -> _Products:
-        z = [rows.features[i].contrasts[rows.features[i].groups[rows.sample]] for i in features]
-        return cls(np.array([own @ own.T for own in z]), {i: k for k, i in enumerate(features)})
+        n, kernels = len(rows.sample), list[Array]()
+        lower, packed = np.tril_indices(n), np.empty((n, n), dtype=np.intp)
+        packed[lower] = packed.T[lower] = np.arange(len(lower[0]))
+        for i in features:
+            z = rows.features[i].contrasts[rows.features[i].groups[rows.sample]]
+            kernels.append((z @ z.T)[lower])
+        return cls(np.array(kernels), packed, {i: k for k, i in enumerate(features)})
 
     def _at(self, pairs: Sequence[Pair]) -> tuple[Positions, Positions]:
         first, second = np.array([[self.places[i] for i in pair] for pair in pairs]).T
         return first, second
 
     def sum(self, pairs: Sequence[Pair], factors: Array | float = 1.0) -> Array:
-        """Return Σ r k_i k_j over pairs."""
+        """Return Σ r k_i k_j over pairs, (rows, rows)."""
         weights = np.zeros((len(self.kernels), len(self.kernels)))
         weights[self._at(pairs)] = factors
-        return sum_of_products(self.kernels, weights)
+        return np.asarray(sum_of_products(self.kernels, weights)[self.packed])
 
     def factors(
         self, search: _Search, pairs: Sequence[Pair], kernel: Array, v: int | None = None
     ) -> Array:
         """Return factors of the variances of pairs, as those of parts, with the kernel of all."""
-        rows, fitted, found = search.train(v), search.fit(kernel, v), list[Array]()
+        fitted, found = search.fit(kernel, v), list[Array]()
+        packed = self.packed[np.ix_(search.train(v), search.train(v))].ravel()
         for own in (fitted.coefficients @ fitted.coefficients.T, fitted.inverse):
-            weights = np.zeros(kernel.shape)
-            weights[np.ix_(rows, rows)] = search.best.variances["pair"] * own
-            at = zip(*self._at(pairs), strict=True)
-            found.append(
-                np.array([np.vdot(self.kernels[i], self.kernels[j] * weights) for i, j in at])
-            )
+            weights = np.bincount(packed, own.ravel(), self.kernels.shape[1])
+            of_all = np.zeros((len(self.kernels),) * 2)
+            for block in slices(len(weights), most=2**12):
+                z = self.kernels[:, block]
+                of_all += (z * weights[block]) @ z.T
+            found.append(search.best.variances["pair"] * of_all[self._at(pairs)])
         return _relevances(*found)
 
 
 def sum_of_products(kernels: Array, weights: Array) -> Array:
-    """Return Σ_ij w_ij K_i ∘ K_j, elementwise, for kernels (n, rows, columns), weights (n, n)."""
-    flat = kernels.reshape(len(kernels), -1)
+    """Return Σ_ij w_ij K_i ∘ K_j, elementwise, for kernels (n, …) and weights (n, n)."""
+    from scipy.sparse import csr_array  # slow to import
+
+    first, second = [np.flatnonzero(weights.any(axis=axis)) for axis in (1, 0)]
+    flat, own_weights = kernels.reshape(len(kernels), -1), weights[np.ix_(first, second)]
+    if own_weights.size > 4 * np.count_nonzero(own_weights):
+        own_weights = csr_array(own_weights)
     total = np.empty(flat.shape[1])
-    for block in slices(len(total), most=2**14):
+    for block in slices(len(total), most=2**12):
         own = flat[:, block]
-        total[block] = np.einsum("ij,ij->j", own, weights @ own)
+        total[block] = np.einsum("ij,ij->j", own[first], own_weights @ own[second])
     return total.reshape(kernels.shape[1:])
 
 
@@ -428,9 +442,10 @@ def _fit_scores(
                 odds = np.abs(np.log(np.maximum(p, 1e-12) / np.maximum(1 - p, 1e-12))) + 1e-3
                 d = np.tanh(odds / 2) / odds
             root = np.sqrt(np.maximum(d.max(axis=1), _LEAST_CURVATURE))[:, None]
-            system = root * kernel * root.T
+            system = kernel * root
+            system *= root.T
             system.flat[:: len(kernel) + 1] += 1
-            factor, _ = dpotrf(system, lower=1, overwrite_a=1)
+            factor, _ = dpotrf(system.T, lower=1, overwrite_a=1, clean=0)
         residuals = marks - p
         coefficients = root * dpotrs(factor, root * ahead + residuals / root, lower=1)[0]
         before, scores = scores, ahead + (residuals - coefficients) / root**2
