@@ -147,16 +147,11 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     most = _MOST_PAIRS if pairs == "auto" else pairs if isinstance(pairs, int) else len(possible)
     possible = possible[:most] if named is None and not most else possible
     variances = choose_variances(rows, possible, most, is_fixed=pairs != "auto")
-    own = rows.classes, rows.weights, np.log(rows.shares), rows.some(_BASE)
     chosen = possible if variances.all.get("pair") else []
     if len(chosen) > variances.number:
-        alone = Regression(_single_terms(rows, variances.alone, variances.factors), *own)
-        some, scores = rows.some(_RANKED_ROWS), alone.scores(alone.fit(tolerance=1e-4))
-        residuals = np.eye(len(rows.labels))[rows.classes[some]] - np.exp(scores[some])
-        ranked = rows.rank_pairs(some, rows.weights[some][:, None] * residuals)
-        chosen = ranked[: variances.number]
+        chosen = _strongest_pairs(rows, variances)
     sides, terms = _terms(rows, chosen, variances)
-    regression = Regression(terms, *own)
+    regression = _regression(rows, np.arange(len(rows.classes)), terms)
     weights = variances.power * regression.fit()
     some = rows.some(min(_TABLE_ROWS, _TABLE_NUMBERS // len(rows.labels)))
     of_some = rows.weights[some]
@@ -172,6 +167,22 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
             tables, some, *left_out, rows.classes[some], of_some, cases, len(rows.features)
         )
     return _Fitted(rows, regression, weights, chosen, sides, tables, variances)
+
+
+def _regression(rows: Rows, at: Positions, terms: Sequence[Term]) -> Regression:
+    """Return the regression of some rows, of which at most 1,000 give curvatures."""
+    base = np.arange(0, len(at), -(-len(at) // _BASE))
+    return Regression(terms, rows.classes[at], rows.weights[at], np.log(rows.shares), base)
+
+
+def _strongest_pairs(rows: Rows, variances: Variances) -> list[Pair]:
+    """Return the pairs that explain most of what single effects leave unexplained."""
+    at = rows.some(_RANKED_ROWS)
+    alone = _single_terms(rows, variances.alone, variances.factors)
+    regression = _regression(rows, at, [term.at(at) for term in alone])
+    residuals = -np.exp(regression.scores(regression.fit(tolerance=1e-4)))
+    residuals[np.arange(len(at)), rows.classes[at]] += 1
+    return rows.rank_pairs(at, rows.weights[at][:, None] * residuals)[: variances.number]
 
 
 def _terms(

@@ -83,7 +83,7 @@ def _along_sides(matrices: Sequence[Array], values: Array) -> Array:
 class Regression:
     """The terms of the scores, the (rows,) classes and weights of rows, and a first constant.
 
-    ``base`` are the rows by which curvatures are approximated, in an order by contents.
+    ``base`` are the rows by which curvatures are approximated.
     """
 
     terms: Sequence[Term]

@@ -1,9 +1,9 @@
-"""Training rows of a sum of effects: their order, a sample in folds, and the pairs they favor."""
+"""Training rows of a sum of effects, in order: a sample in folds, and the pairs they favor."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -14,7 +14,6 @@ from ..tools.immutable import cached_property
 from .contrasts import Feature
 
 _SAMPLE = 400  # number of rows by which variances are chosen
-_FOLDS = 5
 _MOST_CLASSES = 20  # in the sample
 _CANDIDATES = 64  # number of features whose pairs are ranked
 _STEP = 0.01  # prior variance of the step by which pairs are ranked
@@ -24,9 +23,10 @@ Pair = tuple[int, int]  # positions of two features, ascending
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Training rows: features, classes, weights and cases, an order, and the sample in folds.
+    """Training rows: features, classes, weights and cases, and a sample of rows in folds.
 
-    Equal rows are one, with the sum of their weights. No share of a class is 0.
+    Equal rows are one, with the sum of their weights, in an order by their
+    contents, which begins with their classes. No share of a class is 0.
     """
 
     features: Sequence[Feature]
@@ -35,7 +35,6 @@ class Rows:
     weights: Array
     cases: Positions | None
     shares: Array
-    order: Positions
     sample: Positions
     folds: Positions
 
@@ -50,12 +49,34 @@ class Rows:
         counts = np.maximum(np.bincount(classes, weights, len(data.levels[-1])), 0.5)
         shares: Array = counts / counts.sum()
         order = _order_by_contents(features, classes, shares, weights, cases)
-        sample, folds = _sample_in_folds(order, classes, shares, weights, cases)
-        return cls(features, classes, data.levels[-1], weights, cases, shares, order, sample, folds)
+        features, classes, weights = [f.at(order) for f in features], classes[order], weights[order]
+        cases = None if cases is None else cases[order]
+        nothing = np.arange(0)
+        rows = cls(features, classes, data.levels[-1], weights, cases, shares, nothing, nothing)
+        return rows.with_sample(_SAMPLE)
+
+    def with_sample(self, most: int, n_folds: int = 5) -> Rows:
+        """Return the rows with a sample in proportion to weights, in folds.
+
+        The sample is of the most frequent classes, so that each of many has
+        several rows as among all rows. The rows of a case are in one fold.
+        """
+        frequent = np.argsort(-self.shares, kind="stable")[:_MOST_CLASSES]
+        order = np.flatnonzero(np.isin(self.classes, frequent))
+        ends = self.weights[order].cumsum()
+        size = int(min(most, max(round(float(ends[-1])), 1)))
+        # At equal distances of weight: a row of weight 2 is as two rows.
+        points = (np.arange(size) + 0.5) * (ends[-1] / size)
+        sample = order[np.minimum(np.searchsorted(ends, points), len(order) - 1)]
+        place = np.arange(size)
+        if self.cases is not None:
+            _, first, place = np.unique(self.cases[sample], return_index=True, return_inverse=True)
+            place = np.argsort(np.argsort(first))[place.ravel()]
+        return replace(self, sample=sample, folds=place % n_folds)
 
     def some(self, most: int) -> Positions:
-        """Return at most so many rows, in the order by contents, at equal distances."""
-        return self.order[:: max(-(-len(self.order) // most), 1)]
+        """Return at most so many rows, at equal distances."""
+        return np.arange(0, len(self.classes), max(-(-len(self.classes) // most), 1))
 
     @cached_property
     def candidates(self) -> list[int]:
@@ -162,25 +183,3 @@ def _sums(n: int, marks: Sequence[Array], columns: Sequence[Codes]) -> Array:
         of_rows = [mark[groups[rows]] for mark, groups in zip(marks, columns, strict=True)]
         total[rows] = np.sort(of_rows, axis=0).sum(axis=0)
     return total
-
-
-def _sample_in_folds(
-    order: Positions, classes: Positions, share: Array, weights: Array, cases: Positions | None
-) -> tuple[Positions, Positions]:
-    """Return rows in proportion to their weights, and the fold of each.
-
-    They are of the most frequent classes, so that each of many has several rows
-    as among all rows. The rows of a case are in one fold.
-    """
-    frequent = np.argsort(-share, kind="stable")[:_MOST_CLASSES]
-    order = order[np.isin(classes[order], frequent)]
-    ends = weights[order].cumsum()
-    size = int(min(_SAMPLE, max(round(float(ends[-1])), 1)))
-    # At equal distances of weight: a row of weight 2 is as two rows.
-    points = (np.arange(size) + 0.5) * (ends[-1] / size)
-    rows = order[np.minimum(np.searchsorted(ends, points), len(order) - 1)]
-    place = np.arange(size)
-    if cases is not None:
-        _, first, place = np.unique(cases[rows], return_index=True, return_inverse=True)
-        place = np.argsort(np.argsort(first))[place.ravel()]
-    return rows, place % _FOLDS

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy as np
 from ..tools.arrays import Array, Positions, log_normalize, slices, softmax
 from .rows import Pair, Rows
 
+_PAIR_ROWS, _PAIR_FOLDS = 1000, 3
 _FEW_PAIRS = 16
 _STARTS = (1.0, 0.1)  # of the climb, times the modes of the priors
 _FEW_ROWS = 20  # number of rows with which effects are halved
@@ -72,9 +73,11 @@ def choose_variances(
     alike: dict[tuple[str, int], float] = dict.fromkeys(parts.keys, 1.0)
     if not parts.keys or len(rows.labels) < 2 or rows.folds.max() < 1:
         pair = _CENTER["pair"] if is_fixed and possible else 0.0
-        return Variances(_CENTER, {**_CENTER, "pair": pair}, 1.0, alike, most, _ones)
-    searches = [_Search(rows, start) for start in _STARTS]
-    for one in searches:
+        return Variances(_CENTER, {**_CENTER, "pair": pair}, 1.0, alike, most, equal_factors)
+    searches = list[_Search]()
+    for start in _STARTS:
+        one = _Search(rows, {name: _CENTER[name] * start for name in parts.types})
+        searches.append(one)
         one.add(**parts.kernels())
         one.climb(parts.types)
     search = min(searches, key=lambda one: one.best.loss)
@@ -86,8 +89,15 @@ def choose_variances(
         other.climb(parts.types)
         if other.best.loss < search.best.loss - _ENOUGH:
             search, factors = other, parts.factors(search)
-    alone, number, factors_of_pairs = search.mean(), most, _ones
+    alone, number, factors_of_pairs = search.mean(), most, equal_factors
     if possible:
+        if len(rows.classes) > 2 * len(rows.sample):
+            # A larger sample, of which one fold is held out.
+            rows = rows.with_sample(_PAIR_ROWS, _PAIR_FOLDS)
+            rows = replace(rows, folds=np.minimum(rows.folds, 1) * -1)
+            parts = _Parts.from_rows(rows)
+            search = _Search(rows, search.best.variances)
+            search.add(**parts.kernels(factors))
         products = _Products.from_rows(rows, sorted({*np.ravel(possible).tolist()}))
         pairs_of_folds = [possible] * len(search.numbers)
         if len(possible) > most:
@@ -133,7 +143,8 @@ def choose_variances(
     return Variances(alone, variances, power, found, number, factors_of_pairs)
 
 
-def _ones(pairs: Sequence[Pair]) -> Array:
+def equal_factors(pairs: Sequence[Pair]) -> Array:
+    """Return the factors of pairs of equal variances."""
     return np.ones(len(pairs))
 
 
@@ -149,18 +160,18 @@ class _Try(NamedTuple):
 class _Search:
     """A climb along each variance in turn, to the largest held-out likelihood."""
 
-    def __init__(self, rows: Rows, start: float):
+    def __init__(self, rows: Rows, variances: dict[str, float]):
         present, sampled = np.unique(rows.classes[rows.sample], return_inverse=True)
         self.marks, self.constant = (
             np.eye(len(present))[sampled.ravel()],
             np.log(rows.shares[present]),
         )
-        self.folds, self.start = rows.folds, start
+        self.folds = rows.folds
         self.kernels: dict[str, list[Array]] = {}
         self.tried = list[_Try]()
         shapes = [(len(self.train(v)), len(present)) for v in self.numbers]
         state: list[Array] = [np.zeros(shape) for shape in shapes]
-        self.best = _Try(np.inf, {}, state)
+        self.best = _Try(np.inf, variances, state)
 
     @property
     def numbers(self) -> range:
@@ -179,7 +190,7 @@ class _Search:
                 own[np.ix_(np.argsort(self.folds == v, kind="stable"), self.train(v))]
                 for v, own in enumerate(of_folds)
             ]
-            variances.setdefault(name, _CENTER[name] * (1.0 if name == "pair" else self.start))
+            variances.setdefault(name, _CENTER[name])
         self.tried = []
         self.best = self._try(variances)
 
@@ -220,14 +231,12 @@ class _Search:
     def _posterior(self) -> Array:
         """The posterior probabilities of what was tried, proportional to exp(−n loss)."""
         losses = np.array([one.loss for one in self.tried])
-        return softmax(-losses * len(self.folds), axis=0)
+        return softmax(-losses * np.count_nonzero(self.folds >= 0), axis=0)
 
     def kernel_of_fold(self, variances: dict[str, float], v: int) -> Array:
         """Return the covariances of rows outside a fold, then inside, with those outside."""
-        total: Array = _OF_CONSTANT + sum(
-            value * self.kernels[name][v] for name, value in variances.items() if value
-        )
-        return total
+        own = [value * self.kernels[name][v] for name, value in variances.items() if value]
+        return np.asarray(_OF_CONSTANT + sum(own))
 
     def fit(self, kernel: Array, v: int | None, scores: Array | None = None) -> _Posterior:
         """Return the posterior of the scores of the rows outside a fold, or of all, inverted."""
@@ -240,21 +249,24 @@ class _Search:
         for one in self.tried:
             if one.variances == variances:
                 return one
+        is_held_out = self.folds >= 0
         state, changes = list[Array](), np.empty(self.marks.shape)
         for v, before in enumerate(self.best.state):
             kernel, n = self.kernel_of_fold(variances, v), len(before)
             fitted = _fit_scores(kernel[:n], self.marks[self.train(v)], self.constant, before)
             state.append(fitted.scores)
             changes[self.folds == v] = kernel[n:] @ fitted.coefficients
-        logs = log_normalize(self.constant + _POWERS[:, None, None] * changes)
-        losses = (np.log(_POWERS) / _SPREAD_OF_POWER) ** 2 / 2 - (logs * self.marks).sum(
-            axis=(1, 2)
-        )
+        logs = log_normalize(self.constant + _POWERS[:, None, None] * changes[is_held_out])
+        losses = (np.log(_POWERS) / _SPREAD_OF_POWER) ** 2 / 2
+        losses -= (logs * self.marks[is_held_out]).sum(axis=(1, 2))
         prior = sum(
             ((_log_variance(name, value) - np.log(_CENTER[name])) / _SPREAD) ** 2 / 2
             for name, value in variances.items()
         )
-        loss, power = float(losses.min() + prior) / len(changes), float(_POWERS[losses.argmin()])
+        loss, power = (
+            float(losses.min() + prior) / np.count_nonzero(is_held_out),
+            float(_POWERS[losses.argmin()]),
+        )
         found = _Try(loss, variances, state, power)
         self.tried.append(found)
         return found
@@ -386,12 +398,13 @@ def sum_of_products(kernels: Array, weights: Array) -> Array:
 
     first, second = [np.flatnonzero(weights.any(axis=axis)) for axis in (1, 0)]
     flat, own_weights = kernels.reshape(len(kernels), -1), weights[np.ix_(first, second)]
+    times: Any = own_weights
     if own_weights.size > 4 * np.count_nonzero(own_weights):
-        own_weights = csr_array(own_weights)
+        times = csr_array(own_weights)
     total = np.empty(flat.shape[1])
     for block in slices(len(total), most=2**12):
         own = flat[:, block]
-        total[block] = np.einsum("ij,ij->j", own[first], own_weights @ own[second])
+        total[block] = np.einsum("ij,ij->j", own[first], times @ own[second])
     return total.reshape(kernels.shape[1:])
 
 
