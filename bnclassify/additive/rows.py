@@ -13,7 +13,7 @@ from ..tools.arrays import Array, Codes, Positions, slices
 from ..tools.immutable import cached_property
 from .contrasts import Feature
 
-_SAMPLE = 400  # number of rows by which variances are chosen
+_SAMPLE, _FOLDS = 400, 5  # numbers of rows and folds by which variances are chosen
 _MOST_CLASSES = 20  # in the sample
 _CANDIDATES = 64  # number of features whose pairs are ranked
 _STEP = 0.01  # prior variance of the step by which pairs are ranked
@@ -51,15 +51,16 @@ class Rows:
         order = _order_by_contents(features, classes, shares, weights, cases)
         features, classes, weights = [f.at(order) for f in features], classes[order], weights[order]
         cases = None if cases is None else cases[order]
-        nothing = np.arange(0)
-        rows = cls(features, classes, data.levels[-1], weights, cases, shares, nothing, nothing)
-        return rows.with_sample(_SAMPLE)
+        none = np.arange(0)
+        rows = cls(features, classes, data.levels[-1], weights, cases, shares, none, none)
+        return rows.with_sample(_SAMPLE, _FOLDS)
 
-    def with_sample(self, most: int, n_folds: int = 5) -> Rows:
-        """Return the rows with a sample in proportion to weights, in folds.
+    def with_sample(self, most: int, n_folds: int, n_held_out: int | None = None) -> Rows:
+        """Return the rows with a sample in proportion to weights, of which folds are held out.
 
         The sample is of the most frequent classes, so that each of many has
-        several rows as among all rows. The rows of a case are in one fold.
+        several rows as among all rows. The rows of a case are in one fold. Rows
+        of folds that are not held out have the fold −1.
         """
         frequent = np.argsort(-self.shares, kind="stable")[:_MOST_CLASSES]
         order = np.flatnonzero(np.isin(self.classes, frequent))
@@ -72,7 +73,9 @@ class Rows:
         if self.cases is not None:
             _, first, place = np.unique(self.cases[sample], return_index=True, return_inverse=True)
             place = np.argsort(np.argsort(first))[place.ravel()]
-        return replace(self, sample=sample, folds=place % n_folds)
+        folds = place % n_folds
+        folds[folds >= (n_held_out or n_folds)] = -1
+        return replace(self, sample=sample, folds=folds)
 
     def some(self, most: int) -> Positions:
         """Return at most so many rows, at equal distances."""

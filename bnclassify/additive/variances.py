@@ -2,8 +2,9 @@
 
 Scores with normal weights are a Gaussian process: the covariance of the scores
 of two rows is K = 10 + Σ τ_type K_type, where K_type sums the products of the
-contrasts of one type at the rows. So a sample of 400 rows is enough, regardless
-of the number of contrasts, and a step needs one factor of a matrix per fold.
+contrasts of one type at the rows. So a step needs one factor of a matrix per
+fold, regardless of the number of contrasts. A sample of 400 rows is enough for
+single effects; the variance of pairs is chosen by up to 1,000.
 
 A feature, or a pair, whose effects are larger than those of others of its type
 has a factor of the variance, by the fixed point of MacKay (1992). Factors are
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ import numpy as np
 from ..tools.arrays import Array, Positions, log_normalize, slices, softmax
 from .rows import Pair, Rows
 
-_PAIR_ROWS, _PAIR_FOLDS = 1000, 3
+_ROWS_OF_PAIRS = 1000  # maximum size of the sample by which variances of pairs are chosen
 _FEW_PAIRS = 16
 _STARTS = (1.0, 0.1)  # of the climb, times the modes of the priors
 _FEW_ROWS = 20  # number of rows with which effects are halved
@@ -92,9 +93,8 @@ def choose_variances(
     alone, number, factors_of_pairs = search.mean(), most, equal_factors
     if possible:
         if len(rows.classes) > 2 * len(rows.sample):
-            # A larger sample, of which one fold is held out.
-            rows = rows.with_sample(_PAIR_ROWS, _PAIR_FOLDS)
-            rows = replace(rows, folds=np.minimum(rows.folds, 1) * -1)
+            # Pairs need more rows; one of three folds is held out.
+            rows = rows.with_sample(_ROWS_OF_PAIRS, 3, n_held_out=1)
             parts = _Parts.from_rows(rows)
             search = _Search(rows, search.best.variances)
             search.add(**parts.kernels(factors))
