@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..tools.arrays import Array, Codes, Positions, slices
 from ..tools.immutable import cached_property
 from .contrasts import Feature
 
-_SAMPLE, _FOLDS = 400, 5  # numbers of rows and folds by which variances are chosen
+_SAMPLE, _FOLDS = 400, 4  # numbers of rows and folds by which variances are chosen
 _MOST_CLASSES = 20  # in the sample
 _CANDIDATES = 64  # number of features whose pairs are ranked
 _STEP = 0.01  # prior variance of the step by which pairs are ranked
@@ -51,31 +51,8 @@ class Rows:
         order = _order_by_contents(features, classes, shares, weights, cases)
         features, classes, weights = [f.at(order) for f in features], classes[order], weights[order]
         cases = None if cases is None else cases[order]
-        none = np.arange(0)
-        rows = cls(features, classes, data.levels[-1], weights, cases, shares, none, none)
-        return rows.with_sample(_SAMPLE, _FOLDS)
-
-    def with_sample(self, most: int, n_folds: int, n_held_out: int | None = None) -> Rows:
-        """Return the rows with a sample in proportion to weights, of which folds are held out.
-
-        The sample is of the most frequent classes, so that each of many has
-        several rows as among all rows. The rows of a case are in one fold. Rows
-        of folds that are not held out have the fold −1.
-        """
-        frequent = np.argsort(-self.shares, kind="stable")[:_MOST_CLASSES]
-        order = np.flatnonzero(np.isin(self.classes, frequent))
-        ends = self.weights[order].cumsum()
-        size = int(min(most, max(round(float(ends[-1])), 1)))
-        # At equal distances of weight: a row of weight 2 is as two rows.
-        points = (np.arange(size) + 0.5) * (ends[-1] / size)
-        sample = order[np.minimum(np.searchsorted(ends, points), len(order) - 1)]
-        place = np.arange(size)
-        if self.cases is not None:
-            _, first, place = np.unique(self.cases[sample], return_index=True, return_inverse=True)
-            place = np.argsort(np.argsort(first))[place.ravel()]
-        folds = place % n_folds
-        folds[folds >= (n_held_out or n_folds)] = -1
-        return replace(self, sample=sample, folds=folds)
+        sample, folds = _sample_in_folds(classes, shares, weights, cases)
+        return cls(features, classes, data.levels[-1], weights, cases, shares, sample, folds)
 
     def some(self, most: int) -> Positions:
         """Return at most so many rows, at equal distances."""
@@ -186,3 +163,27 @@ def _sums(n: int, marks: Sequence[Array], columns: Sequence[Codes]) -> Array:
         of_rows = [mark[groups[rows]] for mark, groups in zip(marks, columns, strict=True)]
         total[rows] = np.sort(of_rows, axis=0).sum(axis=0)
     return total
+
+
+def _sample_in_folds(
+    classes: Positions, shares: Array, weights: Array, cases: Positions | None
+) -> tuple[Positions, Positions]:
+    """Return rows in proportion to their weights, and the fold in which each is held out, or −1.
+
+    Of 800 rows or more, a half of 800 is held out; of fewer, each of four folds
+    of at most 400. They are of the most frequent classes, so that each of many
+    has several rows as among all rows. The rows of a case are in one fold.
+    """
+    frequent = np.argsort(-shares, kind="stable")[:_MOST_CLASSES]
+    order = np.flatnonzero(np.isin(classes, frequent))
+    ends = weights[order].cumsum()
+    has_many = ends[-1] >= 2 * _SAMPLE and len(order) >= 2 * _SAMPLE
+    size = 2 * _SAMPLE if has_many else int(min(_SAMPLE, max(round(float(ends[-1])), 1)))
+    # At equal distances of weight: a row of weight 2 is as two rows.
+    points = (np.arange(size) + 0.5) * (ends[-1] / size)
+    sample = order[np.minimum(np.searchsorted(ends, points), len(order) - 1)]
+    place = np.arange(size)
+    if cases is not None:
+        _, first, place = np.unique(cases[sample], return_index=True, return_inverse=True)
+        place = np.argsort(np.argsort(first))[place.ravel()]
+    return sample, -(place % 2) if has_many else place % _FOLDS

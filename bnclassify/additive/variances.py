@@ -3,8 +3,7 @@
 Scores with normal weights are a Gaussian process: the covariance of the scores
 of two rows is K = 10 + Σ τ_type K_type, where K_type sums the products of the
 contrasts of one type at the rows. So a step needs one factor of a matrix per
-fold, regardless of the number of contrasts. A sample of 400 rows is enough for
-single effects; the variance of pairs is chosen by up to 1,000.
+fold, regardless of the number of contrasts, and a sample of rows is enough.
 
 A feature, or a pair, whose effects are larger than those of others of its type
 has a factor of the variance, by the fixed point of MacKay (1992). Factors are
@@ -23,9 +22,7 @@ import numpy as np
 from ..tools.arrays import Array, Positions, log_normalize, slices, softmax
 from .rows import Pair, Rows
 
-_ROWS_OF_PAIRS = 1000  # maximum size of the sample by which variances of pairs are chosen
 _FEW_PAIRS = 16
-_STARTS = (1.0, 0.1)  # of the climb, times the modes of the priors
 _FEW_ROWS = 20  # number of rows with which effects are halved
 _CLEAR = 0.9  # share of the held-out loss below which few pairs are preferred to many
 _OF_CONSTANT = 10.0  # prior variance of the constant
@@ -72,16 +69,12 @@ def choose_variances(
     """Return the variances, and the number of pairs, with the largest held-out likelihood."""
     parts = _Parts.from_rows(rows)
     alike: dict[tuple[str, int], float] = dict.fromkeys(parts.keys, 1.0)
-    if not parts.keys or len(rows.labels) < 2 or rows.folds.max() < 1:
+    if not parts.keys or len(rows.labels) < 2 or not np.ptp(rows.folds):
         pair = _CENTER["pair"] if is_fixed and possible else 0.0
         return Variances(_CENTER, {**_CENTER, "pair": pair}, 1.0, alike, most, equal_factors)
-    searches = list[_Search]()
-    for start in _STARTS:
-        one = _Search(rows, {name: _CENTER[name] * start for name in parts.types})
-        searches.append(one)
-        one.add(**parts.kernels())
-        one.climb(parts.types)
-    search = min(searches, key=lambda one: one.best.loss)
+    search = _Search(rows)
+    search.add(**parts.kernels())
+    search.climb(parts.types)
     factors: Array = np.ones(len(parts.keys))
     if len(parts.keys) > 1:
         own_kernels = [parts.kernels(parts.factors(search, v)) for v in search.numbers]
@@ -92,12 +85,6 @@ def choose_variances(
             search, factors = other, parts.factors(search)
     alone, number, factors_of_pairs = search.mean(), most, equal_factors
     if possible:
-        if len(rows.classes) > 2 * len(rows.sample):
-            # Pairs need more rows; one of three folds is held out.
-            rows = rows.with_sample(_ROWS_OF_PAIRS, 3, n_held_out=1)
-            parts = _Parts.from_rows(rows)
-            search = _Search(rows, search.best.variances)
-            search.add(**parts.kernels(factors))
         products = _Products.from_rows(rows, sorted({*np.ravel(possible).tolist()}))
         pairs_of_folds = [possible] * len(search.numbers)
         if len(possible) > most:
@@ -160,7 +147,7 @@ class _Try(NamedTuple):
 class _Search:
     """A climb along each variance in turn, to the largest held-out likelihood."""
 
-    def __init__(self, rows: Rows, variances: dict[str, float]):
+    def __init__(self, rows: Rows):
         present, sampled = np.unique(rows.classes[rows.sample], return_inverse=True)
         self.marks, self.constant = (
             np.eye(len(present))[sampled.ravel()],
@@ -171,7 +158,7 @@ class _Search:
         self.tried = list[_Try]()
         shapes = [(len(self.train(v)), len(present)) for v in self.numbers]
         state: list[Array] = [np.zeros(shape) for shape in shapes]
-        self.best = _Try(np.inf, variances, state)
+        self.best = _Try(np.inf, {}, state)
 
     @property
     def numbers(self) -> range:
