@@ -148,8 +148,8 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     possible = possible[:most] if named is None and not most else possible
     variances = choose_variances(rows, possible, most, is_fixed=pairs != "auto")
     chosen = possible if variances.all.get("pair") else []
-    if len(chosen) > variances.number:
-        chosen = _strongest_pairs(rows, variances)
+    if len(chosen) > most:
+        chosen = _strongest_pairs(rows, variances)[:most]
     sides, terms = _terms(rows, chosen, variances)
     regression = _regression(rows, np.arange(len(rows.classes)), terms)
     weights = variances.power * regression.fit()
@@ -182,7 +182,7 @@ def _strongest_pairs(rows: Rows, variances: Variances) -> list[Pair]:
     regression = _regression(rows, at, [term.at(at) for term in alone])
     residuals = -np.exp(regression.scores(regression.fit(tolerance=1e-4)))
     residuals[np.arange(len(at)), rows.classes[at]] += 1
-    return rows.rank_pairs(at, rows.weights[at][:, None] * residuals)[: variances.number]
+    return rows.rank_pairs(at, rows.weights[at][:, None] * residuals)
 
 
 def _terms(

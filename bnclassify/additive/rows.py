@@ -177,7 +177,7 @@ def _sample_in_folds(
     frequent = np.argsort(-shares, kind="stable")[:_MOST_CLASSES]
     order = np.flatnonzero(np.isin(classes, frequent))
     ends = weights[order].cumsum()
-    has_many = ends[-1] >= 2 * _SAMPLE and len(order) >= 2 * _SAMPLE
+    has_many = ends[-1] >= 2 * _SAMPLE
     size = 2 * _SAMPLE if has_many else int(min(_SAMPLE, max(round(float(ends[-1])), 1)))
     # At equal distances of weight: a row of weight 2 is as two rows.
     points = (np.arange(size) + 0.5) * (ends[-1] / size)

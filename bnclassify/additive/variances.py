@@ -22,9 +22,7 @@ import numpy as np
 from ..tools.arrays import Array, Positions, log_normalize, slices, softmax
 from .rows import Pair, Rows
 
-_FEW_PAIRS = 16
 _FEW_ROWS = 20  # number of rows with which effects are halved
-_CLEAR = 0.9  # share of the held-out loss below which few pairs are preferred to many
 _OF_CONSTANT = 10.0  # prior variance of the constant
 _LEAST_CURVATURE = 0.02
 _CONVERGED = 0.03  # mean change of scores
@@ -49,7 +47,7 @@ Kernel = Array | Sequence[Array]  # of all rows of the sample, or one per fold
 
 
 class Variances(NamedTuple):
-    """Prior variances by type of contrast, factors by type and feature, and the number of pairs.
+    """Prior variances by type of contrast, and factors of these by type and feature.
 
     ``alone`` are the variances without pairs, ``power`` multiplies all effects,
     and ``factors_of_pairs`` is a function of pairs.
@@ -59,19 +57,18 @@ class Variances(NamedTuple):
     all: dict[str, float]
     power: float
     factors: dict[tuple[str, int], float]
-    number: int
     factors_of_pairs: Callable[[Sequence[Pair]], Array]
 
 
 def choose_variances(
     rows: Rows, possible: Sequence[Pair], most: int, *, is_fixed: bool
 ) -> Variances:
-    """Return the variances, and the number of pairs, with the largest held-out likelihood."""
+    """Return the variances, of at most so many pairs, with the largest held-out likelihood."""
     parts = _Parts.from_rows(rows)
     alike: dict[tuple[str, int], float] = dict.fromkeys(parts.keys, 1.0)
     if not parts.keys or len(rows.labels) < 2 or not np.ptp(rows.folds):
         pair = _CENTER["pair"] if is_fixed and possible else 0.0
-        return Variances(_CENTER, {**_CENTER, "pair": pair}, 1.0, alike, most, equal_factors)
+        return Variances(_CENTER, {**_CENTER, "pair": pair}, 1.0, alike, _equal_factors)
     search = _Search(rows)
     search.add(**parts.kernels())
     search.climb(parts.types)
@@ -83,7 +80,7 @@ def choose_variances(
         other.climb(parts.types)
         if other.best.loss < search.best.loss - _ENOUGH:
             search, factors = other, parts.factors(search)
-    alone, number, factors_of_pairs = search.mean(), most, equal_factors
+    alone, factors_of_pairs = search.mean(), _equal_factors
     if possible:
         products = _Products.from_rows(rows, sorted({*np.ravel(possible).tolist()}))
         pairs_of_folds = [possible] * len(search.numbers)
@@ -96,13 +93,6 @@ def choose_variances(
         search.add(pair=[products.sum(pairs) for pairs in pairs_of_folds])
         for _ in range(2):
             search.climb(["pair", *parts.types])
-        if len(possible) > most > _FEW_PAIRS and not is_fixed:
-            few = [pairs[:_FEW_PAIRS] for pairs in pairs_of_folds]
-            other = search.copy()
-            other.add(pair=[products.sum(pairs) for pairs in few])
-            other.climb(["pair", "smooth"])
-            if other.best.loss < _CLEAR * search.best.loss:
-                search, number, pairs_of_folds = other, _FEW_PAIRS, few
         if search.best.variances["pair"] and len(possible) > 1:
             other = search.copy()
             of_folds = []
@@ -127,11 +117,10 @@ def choose_variances(
     if possible and is_fixed and not variances["pair"]:
         variances["pair"] = _CENTER["pair"]
     found = dict(zip(parts.keys, factors.tolist(), strict=True))
-    return Variances(alone, variances, power, found, number, factors_of_pairs)
+    return Variances(alone, variances, power, found, factors_of_pairs)
 
 
-def equal_factors(pairs: Sequence[Pair]) -> Array:
-    """Return the factors of pairs of equal variances."""
+def _equal_factors(pairs: Sequence[Pair]) -> Array:
     return np.ones(len(pairs))
 
 
