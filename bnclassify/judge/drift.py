@@ -153,7 +153,7 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     feature
     age          2.6       0.4
     pregnancies  0.5       0.1
-    (score)      0.5       0.9
+    (score)      0.4       0.8
     """
     model = check_fitted(x)
     if not model.one_class:
