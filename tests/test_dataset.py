@@ -79,29 +79,6 @@ def test_missing_values_of_any_form_and_sparse_columns(levels):
         np.testing.assert_array_equal(bn.predict(x, frame(x=column), prob=True), expected)
 
 
-@pytest.mark.parametrize("data", [None, [[1, 2]], {"a": [1]}, np.eye(2), pd.Series(["a"])])
-def test_only_data_frames_are_taken(data):
-    for call in (
-        bn.encode,
-        lambda d: bn.tan_cl("class", d),
-        lambda d: bn.nb("class", d if d is not None else 1),
-    ):
-        with pytest.raises(TypeError, match="must be a pandas DataFrame; got"):
-            call(data)
-
-
-@pytest.mark.parametrize("learn", [lambda d: bn.tan_cl("c", d), lambda d: bn.lp(bn.nb("c", d), d, smooth=1)])
-def test_nothing_to_learn_from(learn):
-    with pytest.raises(ValueError, match=r"dataset must have rows; got none|all values are missing"):
-        learn(frame(a=["x"], c=["y"]).iloc[:0])
-    with pytest.raises(
-        ValueError, match=r"the class 'c' is missing in every row|all values are missing in 'c'"
-    ):
-        learn(frame(a=["x"], c=pd.Series([None], dtype=object)))
-    with pytest.raises(ValueError, match="all values are missing in 'a'"):
-        learn(frame(a=[None, None], c=["y", "z"]))
-
-
 @pytest.mark.parametrize("learn", [lambda d: bn.tan_cl("c", d), lambda d: bn.lp(bn.nb("c", d), d, smooth=1)])
 def test_rows_without_a_class_are_left_out_with_a_warning(learn):
     whole = frame(a=list("xyxyx"), b=list("uuvvu"), c=["p", "q", None, "q", "p"])
@@ -189,13 +166,6 @@ def test_labels_are_plain_values():
     assert [[type(label) for label in some] for some in bn.encode(frame).levels] == [[int] * 2, [bool] * 2]
     frame = frame.astype("category")
     assert [[type(label) for label in some] for some in bn.encode(frame).levels] == [[int] * 2, [bool] * 2]
-
-
-@pytest.mark.parametrize("name", [None, ["y"], {}])
-def test_names_of_no_column(name):
-    for learn in (bn.nb, bn.aode, lambda y, **options: bn.anb(y, {}, **options)):
-        with pytest.raises(TypeError, match="class_var must be the name of a column; got"):
-            learn(name, features=["x"])
 
 
 @pytest.mark.parametrize(
@@ -291,19 +261,6 @@ def test_what_cannot_be_written_is_told_by_its_type():
     assert shown(Broken()) == "a value of type Broken"
     assert shown(10**5000) == "a value of type int"
     assert shown(pd.DataFrame({"a": range(99), "b": range(99)})) == "a value of type DataFrame"
-
-
-def test_names_that_are_none(car):
-    for call in (
-        lambda: bn.nb(pd.NA, car),
-        lambda: bn.nb("class", car, features=np.array(3)),
-        lambda: bn.discretize(car, class_var="class", columns=np.array(3)),
-        lambda: bn.merge_rare(car, columns=np.array(3)),
-    ):
-        with pytest.raises(
-            TypeError, match=r"(class_var|features|columns) must be (the name|a list of names)"
-        ):
-            call()
 
 
 def test_text_in_arrows_memory_is_text():

@@ -610,26 +610,6 @@ def test_a_page_of_a_sum_with_pairs_is_small(tmp_path):
     assert len(written(x, tmp_path)) < 180_000
 
 
-def test_page_cannot_be_written(tmp_path):
-    car = bn.load_car()
-    path, nb = tmp_path / "page.html", bn.lp(bn.nb("class", car), car, smooth=1)
-    with pytest.raises(TypeError, match="title must be text or None; got 3"):
-        bn.write_page(nb, path, title=3)
-    with pytest.raises(TypeError, match="path must be the name of a file"):
-        bn.write_page(nb, None)
-    with pytest.raises(FileNotFoundError, match="existing folder"):
-        bn.write_page(nb, tmp_path / "none" / "page.html")
-    with pytest.raises(ValueError, match="has no parameters"):
-        bn.write_page(bn.nb("class", car), path)
-    several = bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1)
-    with pytest.raises(TypeError, match=r"got an MBC\. Use a model of one class"):
-        bn.write_page(several, path)
-    twins = car.assign(**{"1": car["doors"]}).rename(columns={"doors": 1})
-    with pytest.raises(ValueError, match="variables that differ as text; got '1' twice"):
-        bn.write_page(bn.lp(bn.nb("class", twins), twins, smooth=1), path)
-    assert not path.exists()
-
-
 @pytest.mark.parametrize("small", [2**16, 0])
 def test_page_of_a_large_model_names_its_largest_table_before_it_is_written(small, tmp_path, monkeypatch):
     monkeypatch.setattr(page_module, "_LONGEST", 200)

@@ -569,17 +569,3 @@ def test_agreement_of_labels():
     actual = pd.DataFrame({"b": [1, 2, 2], "a": ["x", "y", "y"], "more": [0, 0, 0]})
     assert bn.hamming(predicted, actual) == pytest.approx(4 / 6)
     assert bn.exact_match(predicted, actual) == pytest.approx(1 / 3)
-
-
-def test_bad_arguments(models):
-    voting = bn.load_voting()
-    with pytest.raises(TypeError, match="greedy must be False unless x is a chain"):
-        bn.predict(models["mbc"], voting, greedy=True)
-    with pytest.raises(TypeError, match="costs must be None for several class variables"):
-        bn.predict(models["mbc"], voting, costs=pd.DataFrame())
-    with pytest.raises(TypeError, match="class_var must be given, one of"):
-        bn.explain(models["mbc"], voting.head(1))
-    with pytest.raises(ValueError, match=r"class_var must be one of .*; got 'clas'"):
-        bn.explain(models["mbc"], voting.head(1), class_var="clas")
-    with pytest.raises(TypeError, match="chain does not define a joint distribution"):
-        bn.loglik(models["chain"], voting)

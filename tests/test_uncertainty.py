@@ -203,19 +203,6 @@ def test_models_whose_tables_are_more_than_counts(car):
                 bn.query(x, "safety", interval=0.9)
 
 
-def test_bad_arguments(car):
-    x = bn.lp(bn.nb("class", car), car, smooth=1)
-    for interval in (0, 1, -0.5, 90):
-        with pytest.raises(
-            ValueError, match="interval must be a finite number greater than 0 and less than 1"
-        ):
-            bn.predict(x, car.head(1), prob=True, interval=interval)
-        with pytest.raises(ValueError, match="interval must be"):
-            bn.cpt(x, "safety", interval=interval)
-        with pytest.raises(ValueError, match="interval must be"):
-            bn.query(x, "safety", interval=interval)
-
-
 @pytest.mark.slow
 def test_one_dependence_estimators_are_an_average_of_networks(car):
     rows = car.sample(200, random_state=1)
