@@ -204,16 +204,10 @@ def test_strengths_are_shares_of_structures_learned_from_samples(car):
 @pytest.mark.parametrize(
     "learner",
     [
-        bn.nb,
-        bn.chow_liu,
-        bn.chisq_dn,
-        bn.kdb_mi,
-        bn.ban,
-        partial(bn.tan_hc, k=2, smooth=1, rng=0),
-        partial(bn.fssj, k=2, smooth=1, rng=0),
-        partial(bn.anb, parents={"doors": "safety"}),
+        bn.nb, bn.chow_liu, bn.chisq_dn, bn.kdb_mi, bn.ban, partial(bn.tan_hc, k=2, smooth=1, rng=0),
+        partial(bn.fssj, k=2, smooth=1, rng=0), partial(bn.anb, parents={"doors": "safety"}),
     ],
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("ignore:No feature improves")
 def test_every_learner_of_one_network(learner, car):
     some = car[::8].reset_index(drop=True)

@@ -17,19 +17,10 @@ FEATURES, LABELS = CAR.drop(columns="class"), CAR["class"]
 WOMEN = bn.load_pima().head(200)
 
 REQUIRED = {
-    "dataset": CAR,
-    "newdata": CAR.head(3),
-    "row": FEATURES.iloc[0],
-    "frame": FEATURES.head(3),
-    "variable": "safety",
-    "feature": "safety",
-    "target": "acc",
-    "variables": ["safety"],
-    "table": "t",
-    "a": "safety",
-    "b": "doors",
-    "n": 5,
-}
+    "dataset": CAR, "newdata": CAR.head(3), "row": FEATURES.iloc[0], "frame": FEATURES.head(3),
+    "variable": "safety", "feature": "safety", "target": "acc", "variables": ["safety"], "table": "t",
+    "a": "safety", "b": "doors", "n": 5,
+}  # fmt: skip
 """Values of required arguments, by name."""
 
 

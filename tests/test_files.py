@@ -182,21 +182,16 @@ def test_structures_and_models_of_other_files(car, model, tmp_path):
 
 
 LABELS = {
-    "negative": [-1, 1],
-    "negative fractions": [-2.5, -1.0, 0.5],
-    "infinite": [float("-inf"), 0.0, float("inf")],
-    "huge": [-(10**400), 2**63, 10**400],
-    "tiny": [5e-324, 1.7976931348623157e308],
-    "blank": ["", " ", "\t"],
-    "quotes": ["'", '"', "\\", "`", "\n"],
-    "numbers as text": ["-1", "nan", "inf", "1e400", "None"],
-    "keys of files": ["kind", "shared", "number", "array"],
-    "surrogate and NUL": ["\ud800", "\0"],
+    "negative": [-1, 1], "negative fractions": [-2.5, -1.0, 0.5],
+    "infinite": [float("-inf"), 0.0, float("inf")], "huge": [-(10**400), 2**63, 10**400],
+    "tiny": [5e-324, 1.7976931348623157e308], "blank": ["", " ", "\t"],
+    "quotes": ["'", '"', "\\", "`", "\n"], "numbers as text": ["-1", "nan", "inf", "1e400", "None"],
+    "keys of files": ["kind", "shared", "number", "array"], "surrogate and NUL": ["\ud800", "\0"],
     "bools": [False, True],
     "intervals": [pd.Interval(float("-inf"), -1), pd.Interval(-1, 2), pd.Interval(2, float("inf"))],
     "tuples": [(-1, "a"), (float("-inf"), None), ((1, 2), ())],
     "long tuples": [tuple(range(-9, 0)), tuple(range(9))],
-}
+}  # fmt: skip
 
 
 def labelled(labels, class_var="y", features=("a", "b")):

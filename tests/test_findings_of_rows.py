@@ -12,17 +12,12 @@ from bnclassify.check.findings import _are_evenly_sized, _log_chance_of_hits
 
 COUNTED = pd.DataFrame(
     [
-        ("old", "f", "ill", 30),
-        ("old", "f", "well", 70),
-        ("old", "m", "ill", 120),
-        ("old", "m", "well", 80),
-        ("young", "f", "ill", 5),
-        ("young", "f", "well", 395),
-        ("young", "m", "ill", 20),
-        ("young", "m", "well", 280),
+        ("old", "f", "ill", 30), ("old", "f", "well", 70), ("old", "m", "ill", 120),
+        ("old", "m", "well", 80), ("young", "f", "ill", 5), ("young", "f", "well", 395),
+        ("young", "m", "ill", 20), ("young", "m", "well", 280),
     ],
     columns=["age", "sex", "state", "Freq"],
-)
+)  # fmt: skip
 
 
 def findings(dataset, class_var=None):

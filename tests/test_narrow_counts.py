@@ -23,21 +23,14 @@ PRIORS_OF = {bn.models.BNC: (*PRIORS, {"backoff": True}), bn.models.ANDE: ({"smo
 METHODS = ({"manb_prior": 0.5}, {"subsumption": 200})
 
 LEARNERS = {
-    "nb": lambda data: bn.nb("y", data),
-    "tan_cl": lambda data: bn.tan_cl("y", data, score="aic"),
-    "spode": lambda data: bn.spode("y", data),
-    "kdb_mi": lambda data: bn.kdb_mi("y", data),
-    "chow_liu": lambda data: bn.chow_liu("y", data),
-    "chisq_dn": lambda data: bn.chisq_dn("y", data),
-    "ban": lambda data: bn.ban("y", data, score="bde"),
-    "hc": lambda data: bn.hc("y", data, score="bic"),
-    "aode": lambda data: bn.aode("y", data),
-    "maode": lambda data: bn.maode(["y", "a"], data),
-    "ande 0": lambda data: bn.ande("y", data, n=0),
-    "ande 1": lambda data: bn.ande("y", data, n=1),
-    "ande 2": lambda data: bn.ande("y", data, n=2),
-    "waode": lambda data: bn.ande("y", data, weights="mi"),
-}
+    "nb": lambda data: bn.nb("y", data), "tan_cl": lambda data: bn.tan_cl("y", data, score="aic"),
+    "spode": lambda data: bn.spode("y", data), "kdb_mi": lambda data: bn.kdb_mi("y", data),
+    "chow_liu": lambda data: bn.chow_liu("y", data), "chisq_dn": lambda data: bn.chisq_dn("y", data),
+    "ban": lambda data: bn.ban("y", data, score="bde"), "hc": lambda data: bn.hc("y", data, score="bic"),
+    "aode": lambda data: bn.aode("y", data), "maode": lambda data: bn.maode(["y", "a"], data),
+    "ande 0": lambda data: bn.ande("y", data, n=0), "ande 1": lambda data: bn.ande("y", data, n=1),
+    "ande 2": lambda data: bn.ande("y", data, n=2), "waode": lambda data: bn.ande("y", data, weights="mi"),
+}  # fmt: skip
 
 
 def weighted_cells(size):

@@ -154,23 +154,13 @@ def test_a_wrong_decimal_is_found():
 @pytest.mark.parametrize(
     ("words", "page"),
     [
-        ("feature importance", "interpreting"),
-        ("hyperparameters tuning", "overview"),
-        ("csv", "start"),
-        ("NaN", "incomplete"),
-        ("threshold", "judging"),
-        ("survey weights", "scale"),
-        ("drift", "deploying"),
-        ("adverse", "case_credit"),
-        ("points", "case_credit"),
-        ("unknown", "incomplete"),
-        ("d-separation", "networks"),
-        ("memory error", "scale"),
-        ("bins", "numeric"),
-        ("multilabel", "several"),
-        ("GPU", "faq"),
+        ("feature importance", "interpreting"), ("hyperparameters tuning", "overview"), ("csv", "start"),
+        ("NaN", "incomplete"), ("threshold", "judging"), ("survey weights", "scale"),
+        ("drift", "deploying"), ("adverse", "case_credit"), ("points", "case_credit"),
+        ("unknown", "incomplete"), ("d-separation", "networks"), ("memory error", "scale"),
+        ("bins", "numeric"), ("multilabel", "several"), ("GPU", "faq"),
     ],
-)
+)  # fmt: skip
 def test_the_search_finds_the_right_page_first(words, page):
     """Main entries of the index are the first results of the search of the site."""
     entries = {

@@ -133,25 +133,16 @@ def test_functions_have_names():
 @pytest.mark.parametrize(
     ("there", "here"),
     [
-        ("logLik", r"loglik\(x"),
-        ("clogLik", r"cloglik\(x"),
-        ("compute_joint", "by_row=True"),
-        ("awnb_weights", "feature_weights"),
-        ("weights", "feature_weights"),
-        ("as_graphNEL", "to_networkx"),
-        ("saveRDS", r"save\(x"),
-        ("readRDS", r"load\(path"),
-        ("data", "load_car"),
-        ("voting", "load_voting"),
-        ("is_tan", "is_ode"),
-        ("is_aode", "bnclassify.models"),
-        ("AODE", "bnclassify.models"),
+        ("logLik", r"loglik\(x"), ("clogLik", r"cloglik\(x"), ("compute_joint", "by_row=True"),
+        ("awnb_weights", "feature_weights"), ("weights", "feature_weights"),
+        ("as_graphNEL", "to_networkx"), ("saveRDS", r"save\(x"), ("readRDS", r"load\(path"),
+        ("data", "load_car"), ("voting", "load_voting"), ("is_tan", "is_ode"),
+        ("is_aode", "bnclassify.models"), ("AODE", "bnclassify.models"),
         ("plot_roc", r"RocCurveDisplay\.from_estimator"),
-        ("log_loss", r"cv\(x, dataset, metric='log_loss'\)"),
-        ("auc", r"cv\(x, dataset, metric='auc'\)"),
+        ("log_loss", r"cv\(x, dataset, metric='log_loss'\)"), ("auc", r"cv\(x, dataset, metric='auc'\)"),
         ("predict_proba", r"predict\(x, newdata, prob=True\)"),
     ],
-)
+)  # fmt: skip
 def test_names_of_r_are_answered(there, here):
     with pytest.raises(AttributeError, match=here):
         getattr(bn, there)
@@ -207,17 +198,12 @@ def check_signature(name):
     parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
     positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     exceptions = {
-        "anb": ["class_var", "parents", "dataset"],
-        "bnc": ["dag_learner", "class_var", "dataset"],
-        "ci_test": ["x", "y", "dataset"],
-        "cmi": ["x", "y", "dataset"],
-        "counterfactual": ["x", "row", "target"],
-        "d_separated": ["x", "a", "b", "given"],
-        "drift": ["x", "newdata", "dataset"],
-        "monotonize": ["x", "directions", "dataset"],
-        "query": ["x", "variables", "evidence"],
-        "with_table": ["x", "variable", "frame"],
-    }
+        "anb": ["class_var", "parents", "dataset"], "bnc": ["dag_learner", "class_var", "dataset"],
+        "ci_test": ["x", "y", "dataset"], "cmi": ["x", "y", "dataset"],
+        "counterfactual": ["x", "row", "target"], "d_separated": ["x", "a", "b", "given"],
+        "drift": ["x", "newdata", "dataset"], "monotonize": ["x", "directions", "dataset"],
+        "query": ["x", "variables", "evidence"], "with_table": ["x", "variable", "frame"],
+    }  # fmt: skip
     if name in exceptions:
         assert positional == exceptions[name]
     else:
