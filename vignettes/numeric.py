@@ -168,17 +168,22 @@ print(
 )
 
 # %% [markdown]
-# On these wines, the accuracies are within 0.006 of each other, which is one wine of 178. On 16 public data sets of the KEEL
-# repository, fitted to one half and evaluated on the other:
+# On these wines, the accuracies are within 0.006 of each other, which is one wine of 178. These are means over 18 public data
+# sets ([Benchmarks](project/benchmarks.md#accuracy)) in which at least half of the features are numeric, fitted to one half and
+# evaluated on the other:
+#
+# <!-- numeric -->
 #
 # | treatment | mean error | mean log-loss (nats) | lower, higher error than MDLP | lower, higher log-loss |
 # |---|---|---|---|---|
-# | MDLP | 0.207 | 0.95 | | |
-# | averaged | 0.194 | 0.88 | 7, 7 | 8, 7 |
-# | Gaussian | 0.230 | 1.54 | 5, 11 | 3, 13 |
-# | kernel | 0.195 | 1.36 | 7, 8 | 3, 13 |
+# | MDLP | 0.192 | 0.94 |  |  |
+# | averaged | 0.192 | 0.92 | 5, 10 | 10, 8 |
+# | Gaussian | 0.225 | 1.56 | 5, 13 | 4, 14 |
+# | kernel | 0.203 | 1.40 | 6, 11 | 5, 12 |
 #
-# Averaged cut points have the lowest means; Gaussian and kernel densities have more extreme posteriors, and therefore higher
+# <!-- end -->
+#
+# Averaged cut points have the lowest log-loss; Gaussian and kernel densities have more extreme posteriors, and therefore higher
 # log-losses. Use
 #
 # - `discretize="averaged"` for accurate predictions by a network, and the default of `BNCClassifier` if you need no network,

