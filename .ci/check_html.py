@@ -17,11 +17,15 @@ LINKS = {"href", "src", "poster", "data", "action"}
 Page = tuple[set[str], set[str], list[str]]
 
 
-def parse(page: Path) -> Page:
-    """Return the anchors of a page, its links, and what browsers would mend."""
+def parse(page: Path, *, whole: bool) -> Page:
+    """Return the anchors of a page, or of its article, its links, and what browsers would mend."""
     parser = HTMLParser(namespaceHTMLElements=False)
     anchors, links = set(), set()
-    for element in parser.parse(page.read_text(encoding="utf-8")).iter():
+    text = page.read_text(encoding="utf-8")
+    article = re.search(r"<article.*</article>", text, re.DOTALL)
+    if article and not whole:
+        text = f"<!DOCTYPE html><title>{page.stem}</title>{article[0]}"
+    for element in parser.parse(text).iter():
         for name, value in element.attrib.items():
             if name == "id" or (name == "name" and element.tag == "a"):
                 anchors.add(value)
@@ -29,11 +33,6 @@ def parse(page: Path) -> Page:
                 links.add(value)
     mended = [f"{page}:{line}: {code} {told}" for (line, _), code, told in parser.errors]
     return anchors, links, mended
-
-
-def skim(page: Path) -> Page:
-    """Return the anchors of a page with the source of a module, which Sphinx writes itself."""
-    return set(re.findall(r'\bid="([^"]*)"', page.read_text(encoding="utf-8"))), set(), []
 
 
 def leads_somewhere(page: Path, link: str, anchors: dict[Path, set[str]]) -> bool:
@@ -47,10 +46,11 @@ def leads_somewhere(page: Path, link: str, anchors: dict[Path, set[str]]) -> boo
 
 
 folder = Path(sys.argv[1]).resolve()
-pages = {
-    page: skim(page) if "_modules" in page.parts else parse(page)
-    for page in sorted(folder.rglob("*.html"))
-}
+found = sorted(folder.rglob("*.html"))
+first = {
+    page.parent: page for page in reversed(found)
+}  # what surrounds articles is the same in a folder
+pages = {page: parse(page, whole=page == first[page.parent]) for page in found}
 anchors = {page: found for page, (found, _, _) in pages.items()}
 links = {page: found for page, (_, found, _) in pages.items()}
 for sheet in folder.rglob("*.css"):

@@ -19,7 +19,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.viewcode",
     "myst_nb",
     "sphinx_codeautolink",
     "sphinx_copybutton",

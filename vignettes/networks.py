@@ -61,6 +61,8 @@ car, votes = load_car(), load_voting().dropna()
 # %%
 tree = chow_liu("Class", votes)
 print("features joined to the party:", markov_blanket(tree, "Class"))
+
+# %%
 plot(tree)
 
 # %% [markdown]
