@@ -122,8 +122,9 @@ plot_effect(model, "glucose", target="yes", dataset=train)
 plot_effect(model, "age", target="yes", dataset=train)
 
 # %% [markdown]
-# Glucose matters most, and its contribution rises over its whole range. That of age rises first, and more slowly after. Show
-# both curves to a physician. If a curve bends where it should not, look for the reason before you go on.
+# Glucose matters most, and its contribution rises over its whole range. That of age rises to about 50 years and falls after;
+# the band, a 90 % interval, is wide there, because few women are that old. Show both curves to a physician. If a curve bends
+# where it should not, look for the reason before you go on.
 #
 # ## 6. Check the probabilities
 #

@@ -118,7 +118,7 @@ classifiers["forest"] = make_pipeline(
     make_column_transformer(codes, remainder="passthrough"),
     RandomForestClassifier(50, random_state=0),
 )
-folds = StratifiedKFold(n_splits=3, shuffle=True, random_state=0)
+folds = StratifiedKFold(n_splits=2, shuffle=True, random_state=0)
 scores = {
     name: pd.DataFrame(
         {key: cross_val_score(c, X, y, cv=folds) for key, c in classifiers.items()}

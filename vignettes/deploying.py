@@ -195,9 +195,9 @@ print(
 )
 
 # %% [markdown]
-# The age has changed most, of course. `summary(..., by=...)` shows results by group: the shares of a class that occur and that
-# are predicted, the error, the log-loss and the calibration. With `k=0`, the model is evaluated as it is, on rows that it has
-# not seen.
+# The age has changed most, of course. (The index of a feature with many rare values is large by chance if there are few new
+# rows.) `summary(..., by=...)` shows results by group: the shares of a class that occur and that are predicted, the error, the
+# log-loss and the calibration. With `k=0`, the model is evaluated as it is, on rows that it has not seen.
 #
 # ## A page for web browsers
 #

@@ -128,8 +128,8 @@ answers = {
 print(pd.concat(answers).droplevel(1).round(3).to_string())
 
 # %% [markdown]
-# Without any known vote, the answer is the share of the parties. So it is in the first line, because no training row lacks all
-# votes.
+# If all votes are unknown, or missing votes are never evidence, the answer is the share of the parties. Missing votes are
+# evidence as far as they were in training: the one member without any vote there was a republican.
 #
 # Look for columns that are nearly empty, and for pairs of columns that are never observed together, such as answers to two
 # versions of a form: their arc or pair cannot be estimated.

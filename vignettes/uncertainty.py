@@ -32,8 +32,8 @@ from bnclassify import (
 # %% [markdown]
 # ## Arcs
 #
-# `arc_strength` learns a structure again from 400 bootstrap samples, each of 1,728 cars drawn with replacement. The
-# *strength* of an arc is the proportion of the structures that contain it:
+# `arc_strength` learns a structure again from 400 bootstrap samples, each of 1,728 cars drawn with replacement. The *strength*
+# of an arc is the proportion of the structures that contain it:
 
 # %%
 car = load_car()
