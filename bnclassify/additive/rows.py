@@ -51,7 +51,7 @@ class Rows:
         order = _order_by_contents(features, classes, shares, weights, cases)
         features, classes, weights = [f.at(order) for f in features], classes[order], weights[order]
         cases = None if cases is None else cases[order]
-        sample, folds = _sample_in_folds(classes, shares, weights, cases)
+        sample, folds = _sample_in_folds(classes, weights, cases)
         return cls(features, classes, data.levels[-1], weights, cases, shares, sample, folds)
 
     def some(self, most: int) -> Positions:
@@ -152,7 +152,8 @@ def _order_by_contents(
     exchangeable = _sums(len(color), marks[: len(features)], [f.groups for f in features])
     # Rows of cases that can be exchanged have the same order in all colors.
     of_cases = color * 0 if cases is None else cases
-    of_classes = np.argsort(np.argsort(share, kind="stable"))[classes]
+    # Classes of the same share are in the order of the colors of their rows.
+    of_classes = np.lexsort((np.bincount(classes, color, len(share)), share)).argsort()[classes]
     return np.lexsort((of_cases, exchangeable, color, of_classes))
 
 
@@ -166,7 +167,7 @@ def _sums(n: int, marks: Sequence[Array], columns: Sequence[Codes]) -> Array:
 
 
 def _sample_in_folds(
-    classes: Positions, shares: Array, weights: Array, cases: Positions | None
+    classes: Positions, weights: Array, cases: Positions | None
 ) -> tuple[Positions, Positions]:
     """Return rows in proportion to their weights, and the fold in which each is held out, or −1.
 
@@ -174,7 +175,8 @@ def _sample_in_folds(
     of at most 400. They are of the most frequent classes, so that each of many
     has several rows as among all rows. The rows of a case are in one fold.
     """
-    frequent = np.argsort(-shares, kind="stable")[:_MOST_CLASSES]
+    _, first = np.unique(classes, return_index=True)  # rows begin with the rarest class
+    frequent = classes[np.sort(first)[-_MOST_CLASSES:]]
     order = np.flatnonzero(np.isin(classes, frequent))
     ends = weights[order].cumsum()
     has_many = ends[-1] >= 2 * _SAMPLE
