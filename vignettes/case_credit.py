@@ -2,9 +2,7 @@
 # # Case study: credit
 #
 # A lender wants to decide which applications to accept, and must tell every rejected applicant why. This page goes from a raw
-# file to that decision, with a split by date, several applications of one customer, a column from the future, a model that must
-# rise, a card of points, and the reasons in a letter. The file is simulated, because real ones are confidential. It takes
-# twenty minutes.
+# file to that decision. The file is simulated, because real ones are confidential. It takes twenty minutes.
 #
 # ```{index} ! scorecard, ! credit scoring, ! counterfactual, ! adverse, ! adverse action, ! points, ! monotone
 # ```

@@ -213,8 +213,7 @@ print(len(bn.features(semi_naive)))
 bn.cpt(naive, "buying").round(7)
 
 # %% [markdown]
-# `params(naive)["buying"]` is the same table as an array. The rows have another order than in R, because the levels of
-# the column have: the highest price comes first here and last in R.
+# The highest price comes first here, and last in R.
 
 # %% [markdown]
 # ### Evaluating
@@ -233,7 +232,6 @@ print(bn.cv({"nb": naive, "ode_cl_aic": tan}, car, folds=folds).round(7).to_dict
 # %% [markdown]
 # The paper prints −13307.59 and −13438.59, and the accuracies 0.8582303 and 0.9345913. They agree to the last digit.
 #
-# `tan_cl` also has `score="bde"`, `lp` the priors `ess`, `m` and `backoff`, and Sahami's k-dependence algorithm is `kdb_mi`.
 # [Formulas](methods.py#founding) lists the algorithms of other papers.
 #
 # ## From R, through reticulate

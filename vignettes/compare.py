@@ -153,8 +153,7 @@ plot_ranks(comparison)
 #
 # ## Summary
 #
-# Use `compare` for models on one data set and `compare_ranks` for learners over many data sets, report differences with
-# their size and not only p-values, and choose the data sets before you look at the results. [The
-# benchmarks](project/benchmarks.md#accuracy) compare classifiers of other libraries.
+# Use `compare` for models on one data set and `compare_ranks` for learners over many data sets, and report the size of
+# differences. [The benchmarks](project/benchmarks.md#accuracy) compare classifiers of other libraries.
 #
 # [Formulas](methods.py#references) lists the sources.

@@ -243,6 +243,5 @@ print(
 # %% [markdown]
 # ## Summary
 #
-# Use `save` to keep a model, a dict to serve it, `to_sql` in a database, `effects` and `from_effects` to edit it, `drift` to
-# watch new rows, `write_page` to give it to people without Python, and `write_bif` to pass it to another program. [Large
+# A model is a readable file, a query, a page, or a table that you can edit, and predicts the same in each form. [Large
 # data](scale.py) shows how `update` adds new rows to a model.

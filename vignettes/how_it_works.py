@@ -261,5 +261,4 @@ for root in ("buying", "safety"):
 #
 # A prediction is the prior times one likelihood per feature. As log odds, it is a sum, and `explain` shows its terms. Smoothing
 # prevents zeros; an arc lets one feature depend on another. The default is a sum, too, whose terms are estimated together.
-# Next, [Choosing a classifier](overview.py) helps you to choose, and [The default classifier](accuracy.py) explains the
-# default.
+# Next: [Choosing a classifier](overview.py).

@@ -206,7 +206,7 @@ for score in weights:
 # P(c \mid x) = \frac{P(c, x)}{\sum_{c'} P(c', x)}
 # $$
 #
-# All computations use logarithms, so that a thousand features do not underflow.
+# All computations use logarithms.
 
 
 # %%
@@ -361,9 +361,8 @@ check(
 # \sum \ln P(\text{observed values of the row}) + α \sum \ln θ
 # $$
 #
-# where the second sum is over all entries of the tables (`ess` and `m` replace α). It is consistent if values are missing at
-# random, that is, depending on observed values only; available cases require that they are missing completely at random.
-# (Dempster, Laird, Rubin 1977; Lauritzen 1995)
+# where the second sum is over all entries of the tables (`ess` and `m` replace α). (Dempster, Laird, Rubin 1977; Lauritzen
+# 1995)
 
 # %% [markdown]
 # ## MANB

@@ -196,6 +196,5 @@ print(
 # ## Summary
 #
 # Use `discretize=` in `bnc` or `BNCClassifier`, so that cut points are learned in each training fold. If you discretize a table
-# before you split it, results are too good: see [Evaluating a classifier](judging.py#discretizing-before-splitting). A grid
-# search can choose the method: see [For users of scikit-learn](coming_from_sklearn.py#grid-search). `save` writes the cut
-# points with the model: see [Saving and deploying models](deploying.py).
+# before you split it, results are too good: see [Evaluating a classifier](judging.py#discretizing-before-splitting). A [grid
+# search](coming_from_sklearn.py#grid-search) can choose the method.

@@ -2,7 +2,7 @@
 # # Choosing a classifier
 #
 # This page helps you to choose a classifier and its arguments. You should know [How it works](how_it_works.py). Read the first
-# two sections in five minutes, and the others when you need them.
+# two sections in five minutes, and the others when needed.
 #
 # ```{index} ! TAN, ! naive Bayes, ! AODE, ! additive model, ! pairs, ! semi-naive Bayes, ! feature selection, ! A2DE, ! WANBIA, ! MANB, ! hyperparameters, ! hyperparameter, ! tuning
 # ```

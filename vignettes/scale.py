@@ -304,6 +304,5 @@ folder.cleanup()
 # %% [markdown]
 # ## Summary
 #
-# Use chunks, Dask or a table of ibis like a DataFrame, `encode(df, weights=...)` for frequencies, `encode(source,
-# in_memory=False)` for data that do not fit in memory or must stay where they are, `update` for rows that arrive later, and
-# `pool` for models of several sites.
+# Use chunks, Dask or a table of ibis like a DataFrame, and `encode(source, in_memory=False)` for data that do not fit in memory
+# or must stay where they are. The result is the same model.

@@ -213,8 +213,7 @@ print(pd.Series(right).groupby(y_test).mean().round(2).to_dict())
 #
 # ## Summary
 #
-# `arc_strength` says which arcs other samples would have, and `averaged_network` keeps the strong ones. `cpt`, `predict` and
-# `query` return credible intervals with `interval=0.9`, given the structure. Sets of classes contain the actual class with a
-# frequency that you choose. `shd` and `kl_divergence` compare two networks.
+# `arc_strength` says which arcs other samples would have, `interval=0.9` how uncertain tables and posteriors are, given the
+# structure, and sets of classes contain the actual class with a frequency that you choose.
 #
 # [Comparing classifiers](compare.py) is about the uncertainty of an accuracy.
