@@ -181,7 +181,6 @@ from .networks import (  # methods and priors of lp
     densities as densities,
     em as em,
     leave_one_out as leave_one_out,
-    posterior_power as posterior_power,
     weighting as weighting,
 )
 from .networks.blankets import learn_blanket as learn_blanket

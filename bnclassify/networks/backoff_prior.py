@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 from numbers import Number
 from typing import Any, NamedTuple
@@ -17,8 +16,13 @@ from ..tools import special
 from ..tools.arrays import BLOCK_CELLS, TOLERANCE, Array, Positions, slices
 from ..tools.checks import Real, must_be
 from ..tools.immutable import POSITIVE, Immutable, cached_property, field_bounds, record
-from .prefix_counts import NestedCounts, PrefixCounts, count_prefixes_of_families
-from .prefix_tables import PrefixTable, shrink_to_base
+from .prefix_tables import (
+    NestedCounts,
+    PrefixCounts,
+    PrefixTable,
+    count_prefixes_of_families,
+    shrink_to_base,
+)
 
 LEAST, MOST = 0.5, 5000.0
 """The range of concentrations."""
@@ -123,7 +127,7 @@ def best_concentrations(
         of_counts = counts[of_cells], bases[of_cells], sizes[start:end]
         of_totals = totals[of_rows], total_sizes[start:end]
         evidence = _MarginalLikelihoods.from_cells(*of_counts, *of_totals)
-        result[start:end] = _modes_of_evidence(evidence)
+        result[start:end] = evidence.largest_modes()
     return result
 
 
@@ -203,43 +207,38 @@ class _MarginalLikelihoods:
             result[some] = np.add.reduceat(values, sizes.cumsum() - sizes)
         return result
 
+    def largest_modes(self) -> Array:
+        """Return the best concentration of each table: the largest local maximum.
 
-def _modes_of_evidence(evidence: _MarginalLikelihoods) -> Array:
-    """Return the best concentration of each table: the largest local maximum.
-
-    Example: with the slopes (+, +, −, −, +) on the grid, the maxima are between
-    its second and third m, and at the end, `MOST`.
-    """
-    # (tables, numbers of the grid)
-    slopes = np.stack([evidence.slopes_by_log_m(float(m)) for m in _GRID], axis=1)
-    has_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
-    falls_first = slopes[:, 0] <= 0
-    # Also if counts of 1e300 give no slopes.
-    rises_last = (slopes[:, -1] > 0) | ~(falls_first | has_top.any(axis=1))
-    tables, left = has_top.nonzero()
-    some, low, high = evidence.select_tables(tables), _LOG_GRID[left], _LOG_GRID[left + 1]
-    ends = slopes[tables, left], slopes[tables, left + 1]
-    tops = np.exp(_find_zero_of_slope(some, low, high, *ends))
-    at_start, at_end = np.flatnonzero(falls_first), np.flatnonzero(rises_last)
-    maxima = np.concatenate([tops, np.full(len(at_start), LEAST), np.full(len(at_end), MOST)])
-    result = _largest_maxima(evidence, maxima, np.concatenate([tables, at_start, at_end]))
-    # 1e-6: minimum slope by ln m of a likelihood that is not flat
-    flat = np.flatnonzero(np.abs(slopes).max(axis=1) < 1e-6)
-    if len(flat):
-        some = evidence.select_tables(flat)
-        values = np.stack([some(np.full(len(flat), m)) for m in _GRID])
-        result[flat[np.ptp(values, axis=0) < TOLERANCE]] = MOST
-    return result
-
-
-def _largest_maxima(evidence: _MarginalLikelihoods, maxima: Array, owner: Positions) -> Array:
-    """Return each table's m of the largest likelihood among those that it owns."""
-    values = np.zeros(len(owner))  # compared if a table owns several
-    several = np.flatnonzero(np.bincount(owner)[owner] > 1)
-    values[several] = evidence.select_tables(owner[several])(maxima[several])
-    order = np.lexsort((-values, owner))  # by table, the largest first
-    _, first = np.unique(owner[order], return_index=True)
-    return maxima[order[first]]
+        Example: with the slopes (+, +, −, −, +) on the grid, the maxima are between
+        its second and third m, and at the end, `MOST`.
+        """
+        # (tables, numbers of the grid)
+        slopes = np.stack([self.slopes_by_log_m(float(m)) for m in _GRID], axis=1)
+        has_top = (slopes[:, :-1] > 0) & (slopes[:, 1:] <= 0)
+        falls_first = slopes[:, 0] <= 0
+        # Also if counts of 1e300 give no slopes.
+        rises_last = (slopes[:, -1] > 0) | ~(falls_first | has_top.any(axis=1))
+        tables, left = has_top.nonzero()
+        some, low, high = self.select_tables(tables), _LOG_GRID[left], _LOG_GRID[left + 1]
+        ends = slopes[tables, left], slopes[tables, left + 1]
+        tops = np.exp(_find_zero_of_slope(some, low, high, *ends))
+        at_start, at_end = np.flatnonzero(falls_first), np.flatnonzero(rises_last)
+        maxima = np.concatenate([tops, np.full(len(at_start), LEAST), np.full(len(at_end), MOST)])
+        owner = np.concatenate([tables, at_start, at_end])
+        values = np.zeros(len(owner))  # compared if a table owns several
+        several = np.flatnonzero(np.bincount(owner)[owner] > 1)
+        values[several] = self.select_tables(owner[several])(maxima[several])
+        order = np.lexsort((-values, owner))  # by table, the largest first
+        _, first = np.unique(owner[order], return_index=True)
+        result = maxima[order[first]]
+        # 1e-6: minimum slope by ln m of a likelihood that is not flat
+        flat = np.flatnonzero(np.abs(slopes).max(axis=1) < 1e-6)
+        if len(flat):
+            some = self.select_tables(flat)
+            values = np.stack([some(np.full(len(flat), m)) for m in _GRID])
+            result[flat[np.ptp(values, axis=0) < TOLERANCE]] = MOST
+        return result
 
 
 def _find_zero_of_slope(
@@ -313,44 +312,26 @@ def tables_of_counts(
     masses: list[list[float]] = []
     for at in slices(len(counts), most=2**6):  # families whose concentrations are chosen together
         if nested:
-            masses += _backoff_masses(counts[at], of_class[at], prior.per_level)
-        else:
-            masses += map(partial(_masses_of_prior, prior), counts[at])
+            prefixes = [own.prefixes for own in counts[at]]
+            if prior.per_level is not None:  # learned without feature parents only
+                prefixes = [own.prefixes[: own.n_without_parents] for own in counts[at]]
+            learned = learn_concentrations(prefixes, of_class[at])
+            for own, found in zip(counts[at], learned, strict=True):
+                for prefix in own.prefixes[len(found) :]:
+                    # 3 levels occur in class a, and 1 in class b: the mean is 2
+                    cells, rows = map(np.count_nonzero, (prefix.counts, prefix.totals))
+                    found.append(prior.per_level * (max(int(cells), 1) / max(int(rows), 1)))
+            masses += learned
+            continue
+        for own in counts[at]:
+            levels, of_prior = own.cards[0], list[float]()
+            for i, prefix in enumerate(own.prefixes):
+                parent_cards = own.cards[1 : max(1, i - own.n_without_parents + 2)]
+                configurations = prefix.counts.shape[1] * prod(parent_cards)
+                of_prior.append(float(levels * prior.pseudo_count_per_cell(levels, configurations)))
+            masses.append(of_prior)
     pairs = zip(counts, masses, strict=True)
     return [PrefixTable(own.cards, own.prefixes, tuple(m), nested) for own, m in pairs]
-
-
-def _backoff_masses(
-    counts: Sequence[NestedCounts], of_class: Sequence[bool], per_level: float | None
-) -> list[list[float]]:
-    """Return the concentrations of prefixes; with feature parents, maybe by occurring levels."""
-    if per_level is None:
-        return learn_concentrations([own.prefixes for own in counts], of_class)
-    roots = [len(own.prefixes) - len(own.cards) for own in counts]
-    without_parents = [own.prefixes[: n + 1] for own, n in zip(counts, roots, strict=True)]
-    result = learn_concentrations(without_parents, of_class)
-    for masses, own in zip(result, counts, strict=True):
-        masses += [per_level * _mean_number_of_levels(p) for p in own.prefixes[len(masses) :]]
-    return result
-
-
-def _mean_number_of_levels(prefix: PrefixCounts) -> float:
-    """Return the mean number of levels that occur with a configuration, 1 if none occurs.
-
-    A configuration includes the class, if it is a parent. Example: 3 levels
-    occur in class a, and 1 in class b; the mean is 2.
-    """
-    cells, rows = int(np.count_nonzero(prefix.counts)), int(np.count_nonzero(prefix.totals))
-    return max(cells, 1) / max(rows, 1)
-
-
-def _masses_of_prior(prior: Any, counts: NestedCounts) -> list[float]:
-    """Return the pseudo-counts that a prior adds to the distributions of prefixes."""
-    levels, root, masses = counts.cards[0], len(counts.prefixes) - len(counts.cards), []
-    for i, prefix in enumerate(counts.prefixes):
-        configurations = prefix.counts.shape[1] * prod(counts.cards[1 : max(1, i - root + 1)])
-        masses.append(float(levels * prior.pseudo_count_per_cell(levels, configurations)))
-    return masses
 
 
 def check_prefix_prior(prior: Any) -> Any:

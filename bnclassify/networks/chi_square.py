@@ -119,7 +119,41 @@ def chisq_dn(
     warn_of_fractional_weights(data, "G")
     names = data.features
     with using_jobs(n_jobs):
-        chosen = _choose_parents(data, float(level), df, rules)
+        is_required, is_forbidden = rules.required_and_forbidden_masks(data.features)
+        of_class, scores = len(data.features), LocalScores(data, "loglik")
+        if df == "deterministic":
+            thresholds_of_candidates = _threshold_function_by_tables(scores.counts, float(level))
+        else:
+            thresholds_of_candidates = _threshold_function_by_levels(data, float(level), df)
+
+        def parents_by_forward_selection(features: Sequence[int]) -> list[list[int]]:
+            parents = {v: np.flatnonzero(is_required[:, v]).tolist() for v in features}
+            is_candidate = {v: ~(is_forbidden[:, v] | is_required[:, v]) for v in features}
+            for v in features:
+                is_candidate[v][v] = False
+            choosing = list(features)
+            while choosing := [v for v in choosing if is_candidate[v].any()]:
+                families = [(v, *parents[v], of_class) for v in choosing]
+                by_class = (
+                    [(of_class, *parents[v]) for v in choosing] if df == "deterministic" else []
+                )
+                scores.count_families_ahead(families, by_class)
+                for v, family in zip(choosing, families, strict=True):
+                    g = 2 * scores.gains_by_added_parent(v, family[1:])
+                    excess: Array = (g - thresholds_of_candidates(family))[:of_class]
+                    is_candidate[v] &= excess > _LEAST  # one that is dropped is not tried again
+                    if is_candidate[v].any():
+                        excess = np.where(is_candidate[v], excess, -np.inf)
+                        best = int((excess >= excess.max() - _LEAST).argmax())
+                        parents[v].append(best)
+                        is_candidate[v][best] = False
+            return list(parents.values())
+
+        every = range(of_class)  # partitioned data are counted for all features in one pass
+        tasks = [every] if data.in_parts else [[v] for v in every]
+        chosen = [
+            parents for found in run_tasks(parents_by_forward_selection, tasks) for parents in found
+        ]
     families = [
         (names[v], *[names[p] for p in parents], class_var) for v, parents in enumerate(chosen)
     ]
@@ -127,42 +161,6 @@ def chisq_dn(
     settings["features"] = features
     recipe = Recipe.from_step(class_var, Step("chisq_dn", chisq_dn, settings), data.schema)
     return DN(class_var, (*families, (class_var,)), data.levels, recipe=recipe)
-
-
-def _choose_parents(data: Countable, alpha: float, df: str, rules: ArcRules) -> list[list[int]]:
-    required, forbidden = rules.required_and_forbidden_masks(data.features)
-    of_class, scores = len(data.features), LocalScores(data, "loglik")
-    if df == "deterministic":
-        thresholds_of_candidates = _threshold_function_by_tables(scores.counts, alpha)
-    else:
-        thresholds_of_candidates = _threshold_function_by_levels(data, alpha, df)
-
-    def parents_by_forward_selection(features: Sequence[int]) -> list[list[int]]:
-        parents = {v: np.flatnonzero(required[:, v]).tolist() for v in features}
-        is_candidate = {v: ~(forbidden[:, v] | required[:, v]) for v in features}
-        for v in features:
-            is_candidate[v][v] = False
-        choosing = list(features)
-        while choosing := [v for v in choosing if is_candidate[v].any()]:
-            families = [(v, *parents[v], of_class) for v in choosing]
-            by_class = [(of_class, *parents[v]) for v in choosing] if df == "deterministic" else []
-            scores.count_families_ahead(families, by_class)
-            for v, family in zip(choosing, families, strict=True):
-                g = 2 * scores.gains_by_added_parent(v, family[1:])
-                excess: Array = (g - thresholds_of_candidates(family))[:of_class]
-                is_candidate[v] &= excess > _LEAST  # one that is dropped is not tried again
-                if is_candidate[v].any():
-                    excess = np.where(is_candidate[v], excess, -np.inf)
-                    best = int((excess >= excess.max() - _LEAST).argmax())
-                    parents[v].append(best)
-                    is_candidate[v][best] = False
-        return list(parents.values())
-
-    every = range(of_class)  # partitioned data are counted for all features in one pass
-    tasks = [every] if data.in_parts else [[v] for v in every]
-    return [
-        parents for found in run_tasks(parents_by_forward_selection, tasks) for parents in found
-    ]
 
 
 Threshold = Callable[[Sequence[int]], Array]

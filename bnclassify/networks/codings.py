@@ -11,7 +11,7 @@ import numpy as np
 from ..dataset import Levels, Schema
 from ..frames import TrainingData
 from ..numbers import MovedCuts
-from ..tools.arrays import Array, Codes, code_type
+from ..tools.arrays import Codes, code_type
 from ..tools.immutable import Immutable, is_within_bounds, record
 
 
@@ -49,35 +49,6 @@ class Coarsening(Immutable):
         return coarse
 
 
-def make_coarsenings(cuts: MovedCuts, features: Schema) -> tuple[Coarsening, ...]:
-    """Return each discretization of features with the union of all cut points."""
-    fine = {name: np.array(points) for name, points in cuts.cuts.items()}
-    result = []
-    for time in cuts.discretizers_by_time:
-        coarse, intervals = time.cuts, time.intervals
-        maps: list[Codes | None] = []
-        levels: list[tuple[Any, ...]] = []
-        for name, labels in zip(features.columns, features.levels, strict=True):
-            if name in coarse:
-                extra = labels[len(fine[name]) + 1 :]  # the level of missing values
-                maps.append(_coarse_codes_of_fine(fine[name], np.array(coarse[name]), len(extra)))
-                levels.append((*intervals[name], *extra))
-            else:
-                maps.append(None)
-                levels.append(labels)
-        result.append(Coarsening(tuple(levels), tuple(maps)))
-    return tuple(result)
-
-
-def _coarse_codes_of_fine(ends: Array, cuts: Array, n_extra: int) -> Codes:
-    """Return the interval of each fine one by its end, of the last one, of other levels, and -1.
-
-    Example: of the fine intervals that end at 1, 2, 3 and ∞, cut at 2 alone, 0, 0, 1 and 1.
-    """
-    last = range(len(cuts), len(cuts) + 1 + n_extra)
-    return np.array([*np.searchsorted(cuts, ends), *last, -1], dtype=code_type(last.stop))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class FineData(TrainingData):
     """Training data whose numeric columns were discretized several times."""
@@ -87,24 +58,40 @@ class FineData(TrainingData):
     @classmethod
     def from_cuts(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
         """Return training data discretized at the union of all cut points."""
-        cuttings = make_coarsenings(cuts, Schema(data.features, data.levels[:-1]))
+        fine = {name: np.array(points) for name, points in cuts.cuts.items()}
+        cuttings = []
+        for time in cuts.discretizers_by_time:
+            maps: list[Codes | None] = []
+            levels: list[tuple[Any, ...]] = []
+            for name, labels in zip(data.features, data.levels, strict=False):
+                if name in time.cuts:
+                    extra = labels[len(fine[name]) + 1 :]  # the level of missing values
+                    # Of the fine intervals that end at 1, 2, 3 and ∞, cut at 2 alone: 0, 0, 1 and
+                    # 1; then the codes of other levels, and -1.
+                    points = np.array(time.cuts[name])
+                    last = range(len(points), len(points) + 1 + len(extra))
+                    codes = [*np.searchsorted(points, fine[name]), *last, -1]
+                    maps.append(np.array(codes, dtype=code_type(last.stop)))
+                    levels.append((*time.intervals[name], *extra))
+                else:
+                    maps.append(None)
+                    levels.append(labels)
+            cuttings.append(Coarsening(tuple(levels), tuple(maps)))
         content = {field.name: getattr(data, field.name) for field in fields(data)}
-        return cls(**content, cuttings=cuttings)
+        return cls(**content, cuttings=tuple(cuttings))
 
     @property
     def codings(self) -> Iterator[TrainingData]:
         """The rows in each discretization."""
-        return map(self._data_in_coding, self.cuttings)
-
-    def _data_in_coding(self, coarsen: Coarsening) -> TrainingData:
-        codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
-        schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]), self.schema.ordered)
-        return TrainingData(
-            schema,
-            codes,
-            self.index,
-            self.weights,
-            targets=self.targets,
-            order=self.order,
-            cases=self.cases,
-        )
+        for coarsen in self.cuttings:
+            codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
+            schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]), self.schema.ordered)
+            yield TrainingData(
+                schema,
+                codes,
+                self.index,
+                self.weights,
+                targets=self.targets,
+                order=self.order,
+                cases=self.cases,
+            )

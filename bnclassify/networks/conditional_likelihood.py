@@ -32,15 +32,11 @@ def log_odds_of_scores(logs: Array) -> Array:
 
 def log_likelihood(total: Array, classes: Codes, weights: Array) -> float:
     """Return Σ v ln P(y) for the odds of rows, (classes − 1, rows), and their classes."""
-    return float(weights @ (_log_odds_of_own_class(total, classes) - _log_sum_of_odds(total)))
-
-
-def _log_odds_of_own_class(total: Array, classes: Codes) -> Array:
-    """Return the odds of the class of each row, which are 0 for the first class."""
-    if not len(total):
-        return np.zeros(len(classes))
-    own: Array = total[np.maximum(classes, 1) - 1, np.arange(len(classes))]
-    return np.where(classes == 0, 0.0, own)
+    own = np.zeros(len(classes))  # the odds of the class of each row, 0 for the first class
+    if len(total):
+        at = np.maximum(classes, 1) - 1, np.arange(len(classes))
+        own = np.where(classes == 0, 0.0, total[at])
+    return float(weights @ (own - _log_sum_of_odds(total)))
 
 
 def _log_sum_of_odds(total: Array) -> Array:

@@ -118,9 +118,12 @@ class EM(Method):
 
         def counts_and_objective(tables: Sequence[Array]) -> tuple[list[Array], float]:
             hidden, evidence = expected_counts(scopes, tables, completed, data.weights)
-            return list(map(np.add, observed, hidden)), evidence + _log_prior_of_tables(
-                tables, prior
-            )
+            total = 0.0  # a Σ ln θ over all cells, with the pseudo-counts a of the prior
+            for table in tables:
+                added = float(prior.pseudo_count_per_cell(len(table), table[0].size))
+                if added:  # without pseudo-counts, θ can be 0, and 0 · ln 0 is 0
+                    total += added * float(log(table).sum())
+            return list(map(np.add, observed, hidden)), evidence + total
 
         complete = not data.incomplete.any()
         # Zeros would stay zeros, so the start is always smoothed.
@@ -177,16 +180,6 @@ def warn_if_not_converged(run: Run, remedy: str) -> None:
         )
 
 
-def _log_prior_of_tables(tables: Sequence[Array], prior: PseudoCounts) -> float:
-    """Return a Σ ln θ over all cells of all tables, with the pseudo-counts a of the prior."""
-    total = 0.0
-    for table in tables:
-        added = float(prior.pseudo_count_per_cell(len(table), table[0].size))
-        if added:  # without pseudo-counts, θ can be 0, and 0 · ln 0 is 0
-            total += added * float(log(table).sum())
-    return total
-
-
 class CompletedRows(NamedTuple):
     """Rows with a class each: rows without a label are repeated, once for each class.
 
@@ -229,7 +222,14 @@ def expected_counts(
     counts = [np.zeros(factor.table.shape[:-1]) for factor in factors]
     evidence = 0.0
     for block in completed:
-        log_joints, beliefs = _log_joints_and_beliefs(factors, block)
+        rows = block.codes, block.classes
+        log_joints = sum_terms(factors, *rows)
+        if elimination.is_forest(factors):
+            known = list(elimination.collect_evidence(log_joints, factors, *rows, leaves=True))
+            beliefs = elimination.distribute_posteriors(known, factors, *rows)
+        else:
+            elimination.add_terms_by_elimination(log_joints, factors, *rows)
+            beliefs = elimination.posteriors_of_families(factors, *rows)
         logs_by_row = log_joints.reshape(-1, block.copies)
         times = np.ones(len(logs_by_row)) if weights is None else weights[block.rows]
         evidence += float(times[times > 0] @ log_sum_exp(logs_by_row)[times > 0])
@@ -240,8 +240,12 @@ def expected_counts(
         for belief in beliefs:
             scope = factors[belief.factor].scope
             _add_expected_counts(counts[belief.factor], scope, belief, block, shares)
-    by_family = zip(scopes, counts, strict=True)
-    return [_counts_in_scope_axes(scope, table, of_class) for scope, table in by_family], evidence
+    for i, scope in enumerate(scopes):  # from features and class to the axes of the family
+        if scope[0] == of_class:
+            counts[i] = np.moveaxis(counts[i], -1, 0)
+        elif scope[-1] != of_class:
+            counts[i] = counts[i].sum(axis=-1)
+    return counts, evidence
 
 
 def _beliefs_missing_only_class(
@@ -253,19 +257,6 @@ def _beliefs_missing_only_class(
         if of_class in scope:
             rows = np.flatnonzero((block.codes[list(factors[i].scope)] >= 0).all(axis=0))
             yield Belief(i, rows, (), np.ones(len(rows)))
-
-
-def _log_joints_and_beliefs(
-    factors: Sequence[Factor], block: CompletedRows
-) -> tuple[Array, Iterator[Belief]]:
-    """Return the log joint of copies, and the posteriors of missing values, to be read once."""
-    rows = block.codes, block.classes
-    log_joints = sum_terms(factors, *rows)
-    if elimination.is_forest(factors):
-        evidence = list(elimination.collect_evidence(log_joints, factors, *rows, leaves=True))
-        return log_joints, elimination.distribute_posteriors(evidence, factors, *rows)
-    elimination.add_terms_by_elimination(log_joints, factors, *rows)
-    return log_joints, elimination.posteriors_of_families(factors, *rows)
 
 
 def _factors_given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> list[Factor]:
@@ -280,13 +271,6 @@ def _factors_given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> li
             logs = np.repeat(logs[..., None], n_classes, axis=-1)
         factors.append(Factor(tuple([v for v in scope if v != of_class]), logs[..., None]))
     return factors
-
-
-def _counts_in_scope_axes(scope: Scope, counts: Array, of_class: int) -> Array:
-    """Arrange counts by features and class along the axes of their family."""
-    if scope[0] == of_class:
-        return np.moveaxis(counts, -1, 0)
-    return counts if scope[-1] == of_class else counts.sum(axis=-1)
 
 
 def _add_expected_counts(

@@ -216,7 +216,10 @@ def family_terms(
         for position, table in enumerate(own_tables):
             if raised := powers[i] * times.pop(id(table), 0) / len(tables):
                 chosen.append((i, position, table, raised))
-    most = _largest_size_to_write([table for _, _, table, _ in chosen])
+    # the largest number of cells of a table that is written out
+    sizes = np.sort([table.n_cells for _, _, table, _ in chosen])
+    allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]
+    most = float(min(_MOST_CELLS, allowed.max(initial=0)))
     features = [tuple([v for v in scope if v != class_number]) for scope in scopes]
     parts: dict[int, list[Part]] = {}
     for i, position, table, raised in chosen:
@@ -228,10 +231,3 @@ def family_terms(
         own_cards = tuple([cards[v] for v in features[i]])
         terms.append(FamilyTerm(owner, features[i], own_cards, tuple(of_family), check))
     return tuple(terms)
-
-
-def _largest_size_to_write(tables: Sequence[PrefixTable]) -> float:
-    """Return the largest number of cells of a table that is written out."""
-    sizes = np.sort([table.n_cells for table in tables])
-    allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]
-    return float(min(_MOST_CELLS, allowed.max(initial=0)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from math import log as ln
 from math import prod
@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..classifiers import BNC
-from ..dataset import Dataset
 from ..frames import InFull, check_have_levels, open_data
 from ..model import Step, TrainingRows, replace_unchecked
 from ..structure import network
@@ -115,7 +114,18 @@ def lca(
         raise ValueError(
             "dataset must have rows to fit a model to; got none, or only rows of weight 0."
         )
-    fits = [_fit_best_of_starts(data, size, smooth, restarts, generator) for size in sizes]
+    cards = np.array(data.cards)
+    patterns, row_of = np.unique(data.codes, axis=1, return_inverse=True)
+    times = np.bincount(row_of.ravel(), data.weights).astype(np.float64)
+    feature = np.repeat(np.arange(len(cards)), cards)
+    level = np.concatenate([np.arange(n) for n in cards])
+    hot: Array = (patterns[feature] == level[:, None]).astype(np.float64)
+    fits = []
+    for size in sizes:
+        masses = [generator.standard_exponential((size, len(level))) for _ in range(restarts)]
+        starts = [_normalized_by_feature(mass, cards) for mass in masses]
+        of_starts = [_fit_from_start(hot, times, cards, tables, smooth) for tables in starts]
+        fits.append(max(of_starts, key=lambda fit: fit.run.objectives[-1]))
     n_levels = sum(data.cards) - len(data.columns)
     free = [size - 1 + size * n_levels for size in sizes]
     bics = [fit.loglik - ln(data.size) / 2 * n for fit, n in zip(fits, free, strict=True)]
@@ -126,7 +136,17 @@ def lca(
     trace = {"classes": steps, "latent": True}
     structure = network(class_var, dict.fromkeys(data.columns, ()), None, step, trace)
     levels = (*data.levels, tuple(range(1, sizes[best] + 1)))
-    _warn_of_n_classes(data.cards, sizes, best, free[best])
+    if free[best] > (cells := prod(data.cards) - 1):
+        warn(
+            f"the model of {sizes[best]} classes has {free[best]:,} parameters, but the joint "
+            f"table of the features has {cells:,} free cells, so different tables fit equally "
+            "well. Use fewer classes."
+        )
+    elif len(sizes) > 1 and sizes[best] == max(sizes):
+        warn(
+            f"the largest number of classes, {sizes[best]}, has the best BIC. Pass "
+            "larger numbers, too."
+        )
     warn_if_not_converged(fits[best].run, "The result may depend on the start.")
     recipe = structure.recipe and replace(structure.recipe, rows=TrainingRows.from_data(data, ()))
     learned = {"em": fits[best].run}
@@ -135,45 +155,12 @@ def lca(
     )
 
 
-def _warn_of_n_classes(cards: Sequence[int], sizes: Sequence[int], best: int, free: int) -> None:
-    """Warn if tables are not identified, or the best number of classes is the largest given."""
-    cells = prod(cards) - 1
-    if free > cells:
-        warn(
-            f"the model of {sizes[best]} classes has {free:,} parameters, but the joint table of "
-            f"the features has {cells:,} free cells, so different tables fit equally well. "
-            "Use fewer classes."
-        )
-    elif len(sizes) > 1 and sizes[best] == max(sizes):
-        warn(
-            f"the largest number of classes, {sizes[best]}, has the best BIC. Pass "
-            "larger numbers, too."
-        )
-
-
 class _Fit(NamedTuple):
     """The result of EM from one start: the tables, the class last, and the log-likelihood."""
 
     tables: tuple[Array, ...]
     loglik: float
     run: Run
-
-
-def _fit_best_of_starts(
-    data: Dataset, k: int, smooth: float, restarts: int, rng: np.random.Generator
-) -> _Fit:
-    cards = np.array(data.cards)
-    patterns, row_of = np.unique(data.codes, axis=1, return_inverse=True)
-    times = np.bincount(row_of.ravel(), data.weights).astype(np.float64)
-    feature = np.repeat(np.arange(len(cards)), cards)
-    level = np.concatenate([np.arange(n) for n in cards])
-    hot: Array = (patterns[feature] == level[:, None]).astype(np.float64)
-    starts = (
-        _normalized_by_feature(rng.standard_exponential((k, len(level))), cards)
-        for _ in range(restarts)
-    )
-    fits = [_fit_from_start(hot, times, cards, tables, smooth) for tables in starts]
-    return max(fits, key=lambda fit: fit.run.objectives[-1])
 
 
 def _fit_from_start(
@@ -201,19 +188,13 @@ def _fit_from_start(
     start = tables, shares
     last = run_em(expect, maximize, start, iterations=5000, tolerance=1e-12)
     (found, found_shares), (_, loglik), run = last
-    return _Fit(_cpts_with_classes_by_share(found, found_shares, cards), loglik, run)
+    # classes in descending order of their shares
+    order = np.argsort(-found_shares, kind="stable")
+    of_features = np.split(found[order].T, np.cumsum(cards)[:-1])
+    return _Fit((*(table.copy() for table in of_features), found_shares[order]), loglik, run)
 
 
 def _normalized_by_feature(mass: Array, cards: Positions) -> Array:
     """Divide (…, levels) by sums over the levels of each feature; uniform if a sum is 0."""
     totals = np.repeat(np.add.reduceat(mass, np.cumsum(cards) - cards, axis=-1), cards, axis=-1)
     return np.where(totals > 0, mass, 1.0) / np.where(totals > 0, totals, np.repeat(cards, cards))
-
-
-def _cpts_with_classes_by_share(
-    tables: Array, shares: Array, cards: Positions
-) -> tuple[Array, ...]:
-    """Return the tables of features and class, with classes in descending order of their shares."""
-    order = np.argsort(-shares, kind="stable")
-    of_features = np.split(tables[order].T, np.cumsum(cards)[:-1])
-    return (*(table.copy() for table in of_features), shares[order])

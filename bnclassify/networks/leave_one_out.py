@@ -1,4 +1,4 @@
-"""Powers of tables and numbers of parents, chosen by leave-one-out.
+"""Powers of tables, of a posterior, and numbers of parents, chosen by leave-one-out.
 
 Tables of counts are exact for each held-out row; structure, cut points and
 concentrations are learned from all rows.
@@ -7,7 +7,7 @@ concentrations are learned from all rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -15,27 +15,41 @@ import pandas as pd
 
 from ..classifiers import BNC, Prior, check_positive_prior
 from ..dataset import Dataset
-from ..model import Model, replace_unchecked
+from ..model import (
+    NO_JOINT,
+    CountedModel,
+    Derived,
+    Model,
+    Recipe,
+    forward_to_basis,
+    replace_unchecked,
+)
 from ..parameters import Method, method_of_lp
+from ..scores import Formula, Raised
 from ..tools.arrays import (
     BLOCK_ROWS,
     TOLERANCE,
     Array,
-    Codes,
     Mask,
     Positions,
     one_thread,
     slices,
 )
 from ..tools.checks import Flag, Instance, OneOf, Optional
-from ..tools.immutable import record
+from ..tools.immutable import POWER, cached_property, field_bounds, record
 from ..tools.messages import shown
 from .backoff_prior import check_prefix_prior
-from .conditional_likelihood import Powers, best_powers, log_likelihood
+from .conditional_likelihood import (
+    COMMON_PRECISION,
+    Powers,
+    best_common_power,
+    best_powers,
+    log_likelihood,
+    log_odds_of_scores,
+)
 from .content_order import hash_rows, rows_in_content_order
-from .incomplete_rows import learn_fading, log_joint_of_incomplete_rows
 from .prefix_tables import LeftOutRows
-from .weighted import Weighted
+from .weighted import Weighted, learn_fading, log_joint_of_incomplete_rows
 
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
 
@@ -56,21 +70,6 @@ class LeaveOneOutSummary:
     log_likelihood: float
     parents: int
     rows: int
-
-
-@dataclass(frozen=True, eq=False)
-class _HeldOut:
-    """The odds of rows by each table, (depths, families, classes − 1, rows), without the row.
-
-    ``counts`` are the weights of the rows, and ``represented`` is how many
-    training rows they stand for.
-    """
-
-    depths: range
-    odds: Array
-    classes: Codes
-    counts: Array
-    represented: int
 
 
 @method_of_lp
@@ -123,72 +122,60 @@ class LeaveOneOut(Method):
                 x if isinstance(x, Weighted) else Weighted(cast("BNC", x.graph), recipe=x.recipe)
             )
             model = model.learn_tables(data, prior)
-            held = self._held_out_odds(model, data, prior)
-            found = self._best_powers_by_depth(held)
-            value = {i: powers.objective for i, powers in found.items()}
+            depths = range(0 if self.parents else model.depth, model.depth + 1)
+            if data.cases is not None and len(np.unique(data.cases)) < len(data):
+                odds = _log_odds_by_folds(model, data, data.cases, prior, depths)
+                classes, counts, n = data.codes[-1], data.row_weights, len(data)
+            else:
+                n_terms = len(depths) * len(model.powers)
+                rows, counts, left_out, n = rows_to_hold_out(data, n_terms)
+                odds = model.left_out_log_odds(data.codes[:-1, rows], left_out, depths)
+                classes = left_out.classes
+            found: list[Powers] = []  # of the tables with each number of parents
+            for terms in odds:
+                if self.weights:
+                    found.append(best_powers(terms, classes, counts, found[-1] if found else None))
+                else:
+                    likelihood = log_likelihood(terms.sum(axis=0), classes, counts)
+                    found.append(Powers(1.0, np.ones(len(terms)), likelihood, likelihood))
+            values = [powers.objective for powers in found]
             # the fewest parents of those that are tied
-            best = min(i for i in value if value[i] >= max(value.values()) - TOLERANCE)
-            powers, depth = found[best], held.depths[best]
+            best = next(i for i, value in enumerate(values) if value >= max(values) - TOLERANCE)
+            powers, depth = found[best], depths[best]
+            summary = LeaveOneOutSummary(
+                powers.common, powers.objective, powers.log_likelihood, depth, n
+            )
+            learned = {"leave_one_out": summary}
             kept = replace_unchecked(
                 model.with_first_parents(depth), powers=tuple(powers.single.tolist())
             )
             if self.weights:
-                fading = learn_fading(data, held.odds[0], held.classes, held.counts)
-                kept = replace_unchecked(kept, fading=fading)
-            summary = LeaveOneOutSummary(
-                powers.common, powers.objective, powers.log_likelihood, depth, held.represented
-            )
-            return self._with_summary(kept, summary)
-
-    def _with_summary(self, x: Weighted, summary: LeaveOneOutSummary) -> Model:
-        if self.weights:
-            return replace_unchecked(x, learned={**x.learned, "leave_one_out": summary})
-        learned = {"leave_one_out": summary}
-        if x.network is None:
-            return replace_unchecked(x, learned=learned)
-        return replace(x.network, recipe=x.recipe, learned=learned)
-
-    def _held_out_odds(self, x: Weighted, data: Dataset, prior: Prior) -> _HeldOut:
-        """Return odds at held-out rows, or at all rows, held out by folds of cases."""
-        depth = x.depth
-        depths = range(0 if self.parents else depth, depth + 1)
-        if data.cases is not None and len(np.unique(data.cases)) < len(data):
-            odds = _log_odds_by_folds_of_cases(x, data, depths, prior)
-            return _HeldOut(depths, odds, data.codes[-1], data.row_weights, len(data))
-        rows, counts, left_out, n = rows_to_hold_out(data, len(depths) * len(x.powers))
-        odds = x.left_out_log_odds(data.codes[:-1, rows], left_out, depths)
-        return _HeldOut(depths, odds, left_out.classes, counts, n)
-
-    def _best_powers_by_depth(self, held: _HeldOut) -> dict[int, Powers]:
-        """Return the best powers of the tables with each number of parents that can be chosen."""
-        found: dict[int, Powers] = {}
-        for i, terms in enumerate(held.odds):
-            if self.weights:
-                found[i] = best_powers(terms, held.classes, held.counts, found.get(i - 1))
-            else:
-                value = log_likelihood(terms.sum(axis=0), held.classes, held.counts)
-                found[i] = Powers(1.0, np.ones(len(terms)), value, value)
-        return found
+                fading = learn_fading(data, odds[0], classes, counts)
+                return replace_unchecked(kept, fading=fading, learned={**kept.learned, **learned})
+            if kept.network is None:
+                return replace_unchecked(kept, learned=learned)
+            return replace(kept.network, recipe=kept.recipe, learned=learned)
 
 
-def _log_odds_by_folds_of_cases(x: Weighted, data: Dataset, depths: range, prior: Prior) -> Array:
+def _log_odds_by_folds(
+    x: Weighted, data: Dataset, case_of_rows: Positions, prior: Prior, depths: range
+) -> Array:
     """Return odds at all rows by tables of other cases, in ten folds of cases."""
-    assert data.cases is not None
-    case, cases = pd.factorize(data.cases)
+    case, cases = pd.factorize(case_of_rows)
     if len(cases) < 5:
         raise ValueError(
-            f"groups must contain at least 5 groups of rows with a class; got "
+            "groups must contain at least 5 groups of rows with a class; got "
             f"{len(cases)}. Rows of a group are held out together."
         )
-    found, rows, fold_of_rows = [], [], case % 10
+    found, held, fold_of_rows = [], [], case % 10
     for fold in range(min(10, len(cases))):
         own = np.flatnonzero(fold_of_rows == fold)
         train = replace(data, weights=np.where(fold_of_rows == fold, 0.0, data.row_weights))
         others = LeftOutRows(data.codes[-1, own], np.zeros(len(own)))
         model = x.learn_tables(train, prior)
         found.append(model.left_out_log_odds(data.codes[:-1, own], others, depths))
-        rows.append(own)
-    order = np.argsort(np.concatenate(rows))
+        held.append(own)
+    order = np.argsort(np.concatenate(held))
     return np.ascontiguousarray(np.concatenate(found, axis=-1)[..., order])
 
 
@@ -223,8 +210,11 @@ def rows_to_hold_out(data: Dataset, terms: int) -> tuple[Positions, Array, HeldO
     limit = max(1, _MOST_CELLS // max(1, terms * (data.cards[-1] - 1)))
     n, counts = len(data), data.row_weights
     rows: Positions = np.arange(n)
-    if data.cases is None:
-        rows, counts = _distinct_rows_and_weights(data)
+    if data.cases is None and counts.min(initial=1.0) >= 1:  # the first of equal rows, weighted
+        _, first, group = np.unique(hash_rows(data), return_index=True, return_inverse=True)
+        if len(first) < n and all((codes[first][group] == codes).all() for codes in data.codes):
+            in_turn = np.argsort(first)
+            rows, counts = first[in_turn], np.bincount(group, counts)[in_turn].astype(np.float64)
     rows, counts = rows[counts > 0], counts[counts > 0]
     if len(rows) > limit:
         n = limit
@@ -233,13 +223,72 @@ def rows_to_hold_out(data: Dataset, terms: int) -> tuple[Positions, Array, HeldO
     return rows, counts, HeldOutRows(data.codes[-1, rows], data.held_out_weights[rows]), n
 
 
-def _distinct_rows_and_weights(data: Dataset) -> tuple[Positions, Array]:
-    """Return the first of equal rows and sums of weights, or all rows if a weight is below 1."""
-    every, weights = np.arange(len(data)), data.row_weights
-    if weights.min(initial=1.0) < 1:
-        return every, weights
-    _, first, group = np.unique(hash_rows(data), return_index=True, return_inverse=True)
-    if len(first) == len(data) or any((codes[first][group] != codes).any() for codes in data.codes):
-        return every, weights
-    in_turn = np.argsort(first)
-    return first[in_turn], np.bincount(group, weights)[in_turn].astype(np.float64)
+@record
+@forward_to_basis("members", "picture_notes", "feature_weights", "is_average")
+@dataclass(frozen=True, eq=False, repr=False)
+class Powered(Derived):
+    """A model whose posterior has a power and is normalized: P(c | x) ∝ P₀(c | x)^τ of ``base``.
+
+    If a share h of the features is missing, the power is τ + (1 − τ) h.
+    """
+
+    bounds = field_bounds(power=POWER)
+
+    base: Model
+    power: float
+    recipe: Recipe | None = None
+    learned: Mapping[str, Any] = field(default_factory=dict)
+
+    type_in_words = "a model with a power"
+
+    estimate = Derived.estimate_base
+
+    no_joint = f"{type_in_words} {NO_JOINT}"
+
+    def __post_init__(self) -> None:
+        """Raise a ValueError unless the power is the learned one."""
+        super().__post_init__()
+        if getattr(self.learned.get("leave_one_out"), "power", self.power) != self.power:
+            raise ValueError(f"the power must be that of leave-one-out; got {self.power}")
+
+    def check_type_of_refit(self, fitted: Model) -> None:
+        """Accept any model: its base is the recipe's result if the held-out power is 1."""
+
+    @cached_property
+    def formula(self) -> Formula:
+        return Raised(self.base.score, self.power)
+
+
+@method_of_lp
+@record
+@dataclass(frozen=True)
+class LeaveOneOutPower(Method):
+    """Raise the posterior to the power that maximizes the likelihood of held-out classes."""
+
+    argument = "held_out"
+
+    @classmethod
+    def requested(cls, given: Mapping[str, Any]) -> LeaveOneOutPower | None:
+        return cls() if given.get("held_out") == "power" else None
+
+    def check(self, x: Model, prior: Prior) -> None:
+        """Raise if the prior leaves probabilities of 0."""
+        check_positive_prior(prior, "held_out='power'")
+        check_prefix_prior(prior)
+
+    def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
+        """Return the model with the power."""
+        fitted = x.estimate(data, prior)
+        if not isinstance(fitted, CountedModel):
+            raise TypeError(
+                f"held_out must be None for {x.type_in_words}, for which 'power' is not defined."
+            )
+        rows, weights, left_out, n = rows_to_hold_out(data, 1)
+        logs = fitted.log_joint_left_out(data, prior, rows, left_out)
+        total = log_odds_of_scores(logs)
+        power = best_common_power(total, left_out.classes, weights)
+        value = log_likelihood(power * total, left_out.classes, weights)
+        objective = value - COMMON_PRECISION / 2 * (power - 1) ** 2
+        depth = max(0 if member.graph is None else member.graph.depth for member in fitted.members)
+        summary = LeaveOneOutSummary(power, objective, value, depth, n)
+        return Powered(fitted, power, x.recipe, {"leave_one_out": summary})

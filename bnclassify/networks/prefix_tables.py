@@ -1,4 +1,9 @@
-"""Tables of the prefixes of a family, each shrunk towards the previous one."""
+"""Counts and tables of every prefix of a family: the variable given its first 0, 1, 2, … parents.
+
+Only observed configurations of the parents are stored, so the counts of a
+family with many parents use no more memory than the rows. The table of each
+prefix is shrunk towards that of the previous one.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +15,282 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..counts import MAX_CELLS
-from ..tools.arrays import Array, ArrayOf
+from ..counts import MAX_CELLS, Recoding
+from ..dataset import Countable
+from ..tools.arrays import Array, ArrayOf, Mask, Positions, weights_at
 from ..tools.calls import advance_bar
-from ..tools.immutable import COUNT, Immutable, field_bounds, record
+from ..tools.immutable import COUNT, Immutable, cached_property, field_bounds, record
 from ..tools.messages import how_to_merge, listed
-from .prefix_counts import Places, PrefixCounts, positions_in_prefixes
+
+Places = Positions
+
+
+@record
+@dataclass(frozen=True, eq=False)
+class Numbering(Immutable):
+    """The observed numbers below ``size``, ascending in ``keys``; their positions replace them."""
+
+    keys: Places
+    size: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        keys = self.keys
+        if len(keys) and not (
+            keys[0] >= 0 and keys[-1] < self.size and (keys[1:] > keys[:-1]).all()
+        ):
+            raise ValueError(f"keys must be ascending numbers from 0 to {self.size - 1}.")
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def positions_of(self, numbers: Places) -> Places:
+        """Return the positions of numbers, -1 for -1 and numbers that do not occur."""
+        if self.size == len(self.keys):
+            return numbers
+        if not len(self.keys):
+            return np.full(len(numbers), -1)
+        # 2**31 - 1: largest position in a table of narrow integers
+        # 256: number of entries per search above which bisection is faster than a table
+        if self.size <= min(256 * len(numbers), 2**31 - 1) or self.size <= 64:
+            # Most of it is never written: a position is right if its key is the number.
+            table = np.empty(self.size + 1, dtype=np.int32)
+            table[self.keys], table[-1] = np.arange(len(self.keys)), 0  # the last one of -1
+            found = table.take(numbers, mode="wrap")
+            is_key: Mask = self.keys.take(found, mode="clip") == numbers
+            return np.asarray(np.where(is_key, found, -1))
+        places = np.searchsorted(self.keys[:-1], numbers)
+        return np.where(self.keys[places] == numbers, places, -1)
+
+
+@record
+@dataclass(frozen=True, eq=False)
+class PrefixCounts(Immutable):
+    """Counts of the values of a variable given its first parents.
+
+    ``parents`` are the configurations of the feature parents, numbered by
+    position in the previous prefix × number of levels of the last parent + its
+    level, and ``cells`` are numbered by position of the configuration ×
+    levels + level of the variable. ``counts`` is a (cells, classes) array, with
+    one column if the class is not a parent.
+    """
+
+    bounds = field_bounds(levels=COUNT, counts=COUNT)
+
+    levels: int
+    parents: Numbering
+    cells: Numbering
+    counts: Array
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.cells.size != len(self.parents) * self.levels or len(self.counts) != len(
+            self.cells
+        ):
+            raise ValueError(
+                "counts must have one row per cell, and cells within the levels and configurations."
+            )
+
+    @cached_property
+    def totals(self) -> Array:
+        """Rows of each configuration of the parents, (configurations, classes)."""
+        if len(self.parents) == 1:
+            return np.asarray(self.counts.sum(axis=0, keepdims=True))
+        totals = np.zeros((len(self.parents), self.counts.shape[1]))
+        configurations = self.cells.keys // self.levels
+        starts = np.flatnonzero(np.diff(configurations, prepend=-1))
+        if len(starts):
+            totals[configurations[starts]] = np.add.reduceat(self.counts, starts, axis=0)
+        return totals
+
+    def cells_of_shorter_prefix(self, shorter: PrefixCounts) -> Places:
+        """Return the cell of the previous prefix that contains each cell."""
+        parents, levels = np.divmod(self.cells.keys, self.levels)
+        # Number of levels of the last parent.
+        card = self.parents.size // max(1, len(shorter.parents))
+        return shorter.cells.positions_of(self.parents.keys[parents] // card * self.levels + levels)
+
+
+def count_prefixes(
+    codes: Sequence[ArrayOf[Any]],
+    cards: Sequence[int],
+    classes: ArrayOf[Any] | None = None,
+    n_classes: int = 1,
+    weights: Array | None = None,
+) -> tuple[PrefixCounts, ...]:
+    """Count a variable alone, given the class, and given its first 1, 2, … feature parents.
+
+    Each prefix is counted in the rows in which all of it is observed. ``codes``
+    and ``cards`` describe the variable and its feature parents, -1 where
+    missing; ``classes`` are given if the class is a parent.
+
+    >>> variable, parent, classes = np.array([[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
+    >>> prefixes = count_prefixes([variable, parent], [2, 2], classes, 2)
+    >>> # Counts of the variable alone, given the class, and given the class and the parent.
+    >>> [prefix.counts.astype(int).tolist() for prefix in prefixes]
+    [[[2], [2]], [[1, 1], [0, 2]], [[1, 0], [0, 1], [0, 1], [0, 1]]]
+    """
+    parents = Numbering(np.zeros(1, dtype=np.intp), 1)
+    places = np.where(codes[0] >= 0, 0, -1)
+    result = []
+    for i, (code, card) in enumerate(zip(codes, cards, strict=True)):
+        if i > 0:
+            parents, places = _numbering_of_observed(
+                _numbers_of_pairs(places, code, card), len(parents) * card
+            )
+        cells, index = _numbering_of_observed(
+            _numbers_of_pairs(places, codes[0], cards[0]), len(parents) * cards[0]
+        )
+        for given in [classes] if i > 0 or classes is None else [None, classes]:
+            counts = _sums_by_cell(index, len(cells), given, n_classes, weights)
+            result.append(PrefixCounts(cards[0], parents, cells, counts))
+    return tuple(result)
+
+
+def _sums_by_cell(
+    index: Places, cells: int, classes: ArrayOf[Any] | None, n_classes: int, weights: Array | None
+) -> Array:
+    """Return the number or weight of the rows in each cell and class, (cells, classes)."""
+    n_classes = 1 if classes is None else n_classes
+    if classes is not None:
+        index = _numbers_of_pairs(index, classes, n_classes)
+    if index.min(initial=0) < 0:
+        seen = index >= 0
+        index, weights = index[seen], weights_at(weights, seen)
+    return np.bincount(index, weights, cells * n_classes).astype(np.float64).reshape(-1, n_classes)
+
+
+@record
+@dataclass(frozen=True, eq=False)
+class NestedCounts(Immutable):
+    """The counts of every prefix of a family, with its members' levels, ``cards``; they add up."""
+
+    cards: tuple[int, ...]
+    prefixes: tuple[PrefixCounts, ...]
+
+    @property
+    def n_without_parents(self) -> int:
+        """Number of prefixes without feature parents: 2 if the class is a parent, 1 if not."""
+        return len(self.prefixes) - len(self.cards) + 1
+
+    def __add__(self, other: NestedCounts) -> NestedCounts:
+        parts = zip(self._rows_with_these_counts(), other._rows_with_these_counts(), strict=True)
+        codes, classes, weights = [np.concatenate(pair, axis=-1) for pair in parts]
+        return self._nested_counts_of_rows(
+            codes, classes, weights, self.cards, self.prefixes[-1].counts.shape[1]
+        )
+
+    def recoded(self, recodings: Sequence[Recoding]) -> NestedCounts:
+        """Return the counts for other levels of the variable, its feature parents and the class."""
+        codes, classes, weights = self._rows_with_these_counts()
+        members = recodings[: len(self.cards)]
+        codes = np.stack(
+            [np.append(new, -1)[code] for (new, _), code in zip(members, codes, strict=True)]
+        )
+        cards = tuple([card for _, card in members])
+        if len(recodings) == len(members):
+            return self._nested_counts_of_rows(codes, classes, weights, cards, 1)
+        new, n_classes = recodings[-1]
+        return self._nested_counts_of_rows(codes, new[classes], weights, cards, n_classes)
+
+    def _nested_counts_of_rows(
+        self, codes: Any, classes: Any, weights: Any, cards: tuple[int, ...], n_classes: int
+    ) -> NestedCounts:
+        """Return the counts of rows, in which the class is a parent if it is one here."""
+        given = classes if self.n_without_parents > 1 else None
+        return NestedCounts(cards, count_prefixes(list(codes), cards, given, n_classes, weights))
+
+    def _rows_with_these_counts(self) -> tuple[Positions, Positions, Array]:
+        """Return rows with these counts: codes, (variables, rows), classes and weights.
+
+        Example: a value occurs in 5 rows, and in 3 of them with a value of the
+        first parent; in the other 2, this parent is missing.
+        """
+        by_depth, parts = self.prefixes[self.n_without_parents - 1 :], []
+        parents = np.zeros((0, 1), dtype=np.intp)  # their codes, (parents, configurations)
+        for i, prefix in enumerate(by_depth):
+            if i > 0:
+                before, last = np.divmod(prefix.parents.keys, self.cards[i])
+                parents = np.vstack([parents[:, before], last])
+            rest = prefix.counts.copy()  # of rows that lack the next parent, (cells, classes)
+            if i + 1 < len(by_depth):
+                longer = by_depth[i + 1]
+                np.subtract.at(rest, longer.cells_of_shorter_prefix(prefix), longer.counts)
+            cells, classes = rest.nonzero()
+            configurations, level = np.divmod(prefix.cells.keys[cells], prefix.levels)
+            missing = np.full((len(by_depth) - 1 - i, len(cells)), -1)
+            codes = np.vstack([level, parents[:, configurations], missing])
+            parts.append((codes, classes, rest[cells, classes]))
+        codes, classes, weights = zip(*parts, strict=True)
+        return np.concatenate(codes, axis=1), np.concatenate(classes), np.concatenate(weights)
+
+
+def count_prefixes_of_families(
+    data: Countable, scopes: Sequence[Sequence[int]]
+) -> Iterator[NestedCounts]:
+    """Count all prefixes of families: variable and parents by number, the class last if there."""
+    for scope, (codes, weights) in zip(scopes, data.family_codes_and_weights(scopes), strict=True):
+        members = scope_without_class(scope, len(data.columns) - 1)
+        cards = tuple([data.cards[column] for column in members])
+        classes = codes[-1] if len(members) < len(scope) else None
+        columns = list(codes[: len(members)])
+        yield NestedCounts(cards, count_prefixes(columns, cards, classes, data.cards[-1], weights))
+
+
+def scope_without_class(scope: Sequence[int], class_number: int) -> Sequence[int]:
+    """Return the variable of a family and its feature parents."""
+    return scope[:-1] if len(scope) > 1 and scope[-1] == class_number else scope
+
+
+def positions_in_prefixes(
+    prefixes: Sequence[PrefixCounts],
+    codes: Sequence[ArrayOf[Any]],
+    cards: Sequence[int],
+) -> Iterator[tuple[Places, Places]]:
+    """Yield where rows are in the counts of each prefix: their configurations and cells.
+
+    A position is -1 if a value is missing or does not occur with the previous
+    values.
+    """
+    places: Places = np.zeros(len(codes[0]), dtype=np.intp)  # without feature parents
+    steps = len(prefixes) - len(codes) + 1  # without feature parents
+    cells = None
+    for i, prefix in enumerate(prefixes):
+        if i >= steps:
+            position = i - steps + 1
+            places = prefix.parents.positions_of(
+                _numbers_of_pairs(places, codes[position], cards[position])
+            )
+        if cells is None or i >= steps:
+            cells = prefix.cells.positions_of(_numbers_of_pairs(places, codes[0], cards[0]))
+        yield places, cells
+
+
+def _numbers_of_pairs(places: Places, codes: ArrayOf[Any], card: int) -> Places:
+    """Number pairs of a position and a code; -1 if one of them is -1."""
+    numbers = np.multiply(places, card, dtype=np.intp)
+    numbers += codes
+    if min(places.min(initial=0), codes.min(initial=0)) < 0:
+        numbers[(places < 0) | (codes < 0)] = -1
+    return numbers
+
+
+def _numbering_of_observed(numbers: Places, bound: int) -> tuple[Numbering, Places]:
+    """Return the numbering of the observed numbers, without -1, and their positions."""
+    # 2**20: range of numbers in which a mask is faster than sorting
+    if bound > max(2**20, len(numbers)):
+        ascending = np.sort(numbers)  # np.unique takes four times as long
+        is_first: Mask = np.diff(ascending, prepend=-1) > 0
+        numbering = Numbering(ascending[is_first], bound)
+        return numbering, numbering.positions_of(numbers)
+    seen = np.zeros(bound + 1, dtype=bool)
+    seen[numbers] = True
+    numbering = Numbering(seen[:-1].nonzero()[0], bound)
+    # Most of which is never written, as all numbers occur.
+    places = np.empty(bound + 1, dtype=np.int32)
+    places[numbering.keys], places[-1] = np.arange(len(numbering)), -1
+    return numbering, np.asarray(places.take(numbers, mode="wrap"))
+
 
 Read: TypeAlias = Callable[[int, "Array | None"], tuple[Array, Array, Array]]
 Deduct: TypeAlias = Callable[[int], tuple[Array, Array]]

@@ -1,17 +1,21 @@
-"""Networks whose log tables are multiplied by powers, and averaged over their discretizations."""
+"""Networks whose log tables are multiplied by powers, and averaged over their discretizations.
+
+In incomplete rows, trees that marginalize over features take a share of the score.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..classifiers import BNC
-from ..counts import MAX_CELLS
+from ..counts import MAX_CELLS, Scope
 from ..dataset import Dataset
-from ..elimination import Fading, log_joint_of_network
+from ..elimination import Factor, Fading, log_joint_of_network
 from ..model import (
     MISSING_RULE,
     NO_JOINT,
@@ -28,16 +32,17 @@ from ..tools.immutable import POWER, cached_property, field_bounds, record
 from ..tools.messages import listed
 from .backoff_prior import concentrations_of, tables_of_counts
 from .codings import Coarsening
-from .conditional_likelihood import log_odds_of_scores
+from .conditional_likelihood import best_common_power, log_odds_of_scores
 from .family_terms import FamilyTerm, family_terms
-from .incomplete_rows import evenly_spread_positions, factors_of_first_parents
-from .prefix_counts import NestedCounts, count_prefixes, scope_without_class
 from .prefix_tables import (
     LeftOutRows,
+    NestedCounts,
     PrefixTable,
     class_probabilities,
     class_shares,
+    count_prefixes,
     feature_probabilities,
+    scope_without_class,
 )
 
 
@@ -67,31 +72,21 @@ class Weighted(BuiltOn):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self._fits_structure():
+        fits = len(self.tables) in (0, len(self.coarsenings) or 1)
+        fits &= all(len(coarsen.maps) == len(self.features) for coarsen in self.coarsenings)
+        for coding, tables in enumerate(self.tables if fits else ()):
+            cards = self.structure_in_coding(coding).cards
+            shapes = []
+            for table in tables:
+                of_class = cards[-1:] if table.prefix_without_parents else ()
+                shapes.append((*table.cards, *of_class))
+            wanted = [tuple([cards[v] for v in scope]) for scope in self.structure.scopes]
+            fits &= shapes == wanted and len(self.powers) == len(tables)
+        if not fits:
             raise ValueError(
                 "tables must have one table, and one power, per family, of the size of its levels "
                 "in each of the coarsenings, which must have one map per feature."
             )
-
-    def _fits_structure(self) -> bool:
-        """Whether there is one map per feature, and one table and one power per family."""
-        codings = len(self.coarsenings) or 1
-        if any(len(coarsen.maps) != len(self.features) for coarsen in self.coarsenings):
-            return False
-        if len(self.tables) not in (0, codings):
-            return False
-        return all(self._fits_coding(i, tables) for i, tables in enumerate(self.tables))
-
-    def _fits_coding(self, coding: int, tables: Sequence[PrefixTable]) -> bool:
-        """Whether tables have the levels of a discretization, and one power each."""
-        scopes, cards = self.structure.scopes, self.structure_in_coding(coding).cards
-        if not len(tables) == len(self.powers) == len(scopes):
-            return False
-        for scope, table in zip(scopes, tables, strict=True):
-            of_table = (*table.cards, cards[-1]) if table.prefix_without_parents else table.cards
-            if of_table != tuple([cards[v] for v in scope]):
-                return False
-        return True
 
     @property
     def type_in_words(self) -> str:
@@ -141,19 +136,14 @@ class Weighted(BuiltOn):
             and all(len(scope) < 2 for scope in scopes_of_terms(self.score) or ())
         )
         form = {"form": "sum of one effect per feature"} if is_sum else {}
-        return self.basis.facts() | form | {MISSING_RULE: self._missing_rule}
+        rule = "the fewer values a row has, the more it is predicted by naive Bayes"
+        rule = "ignored" if self.fading is None else rule
+        return self.basis.facts() | form | {MISSING_RULE: rule}
 
     @property
     def no_joint(self) -> str:
         """The reason why it has no joint distribution, and the remedy."""
         return f"{self.type_in_words} {NO_JOINT}"
-
-    @property
-    def _missing_rule(self) -> str:
-        """The treatment of missing values in prediction, in words."""
-        if self.fading is None:
-            return "ignored"
-        return "the fewer values a row has, the more it is predicted by naive Bayes"
 
     @property
     def basis(self) -> BNC:
@@ -184,9 +174,10 @@ class Weighted(BuiltOn):
 
     @cached_property
     def value_formulas(self) -> tuple[Formula, ...]:
-        """The trees of some of the networks as sums of tables."""
+        """The trees of at most three networks, evenly spread, as sums of tables."""
         trees, nothing = [], np.full((len(self.features), 1), -1)
-        for number in evenly_spread_positions(self.tables):
+        n = len(self.tables)
+        for number in np.unique(np.linspace(0, n - 1, min(n, 3)).astype(int)).tolist():
             structure = self.structure_in_coding(number)
             factors = factors_of_first_parents(structure, self.tables[number])
             maps = self.coarsenings[number].maps if self.coarsenings else ()
@@ -336,3 +327,72 @@ def limit_parents(x: BNC, parents: int) -> BNC:
         class_parent = ps[-1:] if ps[-1:] == [x.class_var] else []
         families.append((variable, *ps[: len(ps) - len(class_parent)][:parents], *class_parent))
     return replace(x, families=tuple(families), cpts=None)
+
+
+def learn_fading(data: Dataset, terms: Array, classes: Codes, counts: Array) -> Fading:
+    """Return the rule, given the odds at rows of the tables without feature parents."""
+    weights = data.row_weights
+    known = data.codes[:-1] >= 0
+    shares = known @ weights / max(float(weights.sum()), 1e-300)
+    # 1 - 1e-9: largest share of rows in which a feature is known that some rows lack
+    usual = np.where(known.all(axis=1), 1.0, np.minimum(shares, 1 - 1e-9))
+    power = best_common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
+    return Fading(usual, power)
+
+
+def factors_of_first_parents(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ...]:
+    """Return the terms of the network of the first parents."""
+    families, cpts = [], []
+    for (variable, *parents), table in zip(structure.families, tables, strict=True):
+        last = parents[-1:] if parents[-1:] == [structure.class_var] else []
+        n = min(1, len(table.cards) - 1)
+        # 2**20: maximum number of cells of a table in a tree
+        n *= prod(table.cards[: n + 1]) * table.prefixes[-1].counts.shape[1] <= 2**20
+        families.append((variable, *parents[:n], *last))
+        cpts.append(table.with_first_parents(n).cpt_of_family(families[-1]))
+    tree = replace(structure, families=tuple(families), cpts=tuple(cpts), learned={})
+    return tree.formula.factors
+
+
+def log_joint_of_incomplete_rows(
+    scopes: Sequence[Scope],
+    tables: Sequence[PrefixTable],
+    codes: Codes,
+    left_out: LeftOutRows,
+) -> Array:
+    """Return the log joint of rows under the network without each row, (rows, classes)."""
+    class_number = len(scopes) - 1
+    factors = []
+    for scope, table in zip(scopes, tables, strict=True):
+        members = [v for v in scope if v != class_number or v == scope[0]]
+        logs = log(_tables_without_own_row(table, [codes[v] for v in members], left_out))
+        if scope[0] == class_number:  # (parents…, classes, rows, 1)
+            factors.append(Factor(scope[1:], np.moveaxis(logs[..., 0], -2, -1)))
+        else:  # (parents…, levels, rows, classes)
+            factors.append(Factor(tuple(members), np.moveaxis(logs, len(members) - 1, 0)))
+    return log_joint_of_network(factors, codes[:-1], np.arange(codes.shape[1]))
+
+
+def _tables_without_own_row(
+    table: PrefixTable, codes: Sequence[Codes], left_out: LeftOutRows
+) -> Array:
+    """Return each row's table from all others, (parents' levels…, levels, rows, classes or 1)."""
+    rows = len(left_out.classes)
+    levels, *parent_cards = table.cards
+    *parents, variable = np.indices((*parent_cards, levels)).reshape(len(table.cards), -1, 1)
+    all_codes = [np.repeat(values, rows) for values in (variable, *parents)]
+    own_value = np.where(variable == codes[0], left_out.shares, 0.0)
+    any_value = np.where(codes[0] >= 0, left_out.shares, 0.0)
+
+    def deduct(i: int) -> tuple[Array, Array]:
+        same = np.ones((len(variable), rows))
+        for cells, code in zip(
+            parents[: max(0, i - table.prefix_without_parents)], codes[1:], strict=False
+        ):
+            same = same * (cells == code)
+        return (same * own_value).ravel(), (same * any_value).ravel()
+
+    *_, values = table.probabilities_at_rows(
+        all_codes, np.tile(left_out.classes, len(variable)), deduct
+    )
+    return values.reshape(*parent_cards, levels, rows, values.shape[1])

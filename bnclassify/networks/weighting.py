@@ -70,21 +70,15 @@ class MANB(Method):
         fitted, of_class = check_augmented(x, self.argument).estimate(data, prior), len(x.features)
         tables, posteriors = list[Array](), list[float]()
         for counts in count_families(data, [(i, of_class) for i in range(of_class)]):
-            table, posterior = _table_and_arc_posterior(counts, prior, self.probability)
-            tables.append(table)
+            # θ P(arc | D) + θ₀ (1 − P(arc | D)), where θ is given the class and θ₀ without it
+            merged: Array = counts.sum(axis=1, keepdims=True)
+            evidence = _log_evidence_of_counts(counts, prior)
+            evidence -= _log_evidence_of_counts(merged, prior)
+            posterior = float(special.expit(evidence + special.logit(self.probability)))
+            tables.append(prior(counts) * posterior + prior(merged) * (1 - posterior))
             posteriors.append(posterior)
         learned = {**fitted.learned, "arc_posteriors": tuple(posteriors)}
         return replace(fitted, cpts=(*tables, *(fitted.cpts or ())[-1:]), learned=learned)
-
-
-def _table_and_arc_posterior(
-    counts: Array, prior: PseudoCounts, probability: float
-) -> tuple[Array, float]:
-    """Return θ·P(arc|D) + θ₀·(1 − P(arc|D)), θ given the class and θ₀ without it, and P(arc|D)."""
-    merged: Array = counts.sum(axis=1, keepdims=True)
-    evidence = _log_evidence_of_counts(counts, prior) - _log_evidence_of_counts(merged, prior)
-    posterior = float(special.expit(evidence + special.logit(probability)))
-    return prior(counts) * posterior + prior(merged) * (1 - posterior), posterior
 
 
 def _log_evidence_of_counts(counts: Array, prior: PseudoCounts) -> float:
@@ -303,17 +297,15 @@ class Subsumption(Method):
 
     def __call__(self, x: Model, data: Any, prior: Prior, rng: np.random.Generator) -> Model:
         fitted = x.estimate(data, prior)
-        return Lazy(fitted, _implications_in_data(data, self.rows), fitted.recipe)
-
-
-def _implications_in_data(data: Countable, rows: int) -> Positions:
-    """Return pairs of values, (pairs, 2), the second of which implies the first."""
-    *cards, n_classes = data.cards
-    check_number_of_cells(data, range(len(cards)), sum(cards) ** 2 * n_classes, "omit subsumption")
-    both: Array = count_pairs(data).sum(axis=1, dtype=np.float64)
-    return implications_between_values(
-        both, _features_and_codes_of_values(cards)[0], np.diagonal(both) >= rows - TOLERANCE
-    )
+        *cards, n_classes = data.cards
+        cells = sum(cards) ** 2 * n_classes
+        check_number_of_cells(data, range(len(cards)), cells, "omit subsumption")
+        both: Array = count_pairs(data).sum(axis=1, dtype=np.float64)
+        feature, is_frequent = (
+            _features_and_codes_of_values(cards)[0],
+            np.diagonal(both) >= self.rows - TOLERANCE,
+        )
+        return Lazy(fitted, implications_between_values(both, feature, is_frequent), fitted.recipe)
 
 
 def implications_between_values(both: Array, feature: Positions, is_frequent: Mask) -> Positions:
