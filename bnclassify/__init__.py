@@ -170,7 +170,7 @@ from .judge.arc_strength import arc_strength as arc_strength, averaged_network a
 from .judge.calibration import calibration as calibration
 from .judge.ci_test import ci_test as ci_test, cmi as cmi
 from .judge.compare import compare as compare
-from .judge.compare_ranks import compare_ranks as compare_ranks
+from .judge.compare import compare_ranks as compare_ranks
 from .judge.distances import kl_divergence as kl_divergence, shd as shd
 from .judge.drift import drift as drift
 from .judge.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik

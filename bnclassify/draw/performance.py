@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any, Literal
 
 import numpy as np
@@ -11,8 +11,12 @@ import pandas as pd
 from ..accessors import check_interval
 from ..classifiers import BNC
 from ..judge.calibration import bin_class_probabilities
-from ..judge.compare import corrected_error, ratio_of_test_to_training_rows, t_half_width
-from ..judge.compare_ranks import RankComparison
+from ..judge.compare import (
+    RankComparison,
+    corrected_error,
+    ratio_of_test_to_training_rows,
+    t_half_width,
+)
 from ..metrics import METRICS
 from ..questions.learned import search_steps
 from ..tools.arrays import TOLERANCE, Array
@@ -66,7 +70,15 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
         )
     scores, metric = list[float](steps.attrs["scores"]), METRICS[str(x.trace["metric"])]
     made = steps[["operation", "from", "to"]].itertuples(index=False, name=None)
-    axes = horizontal_axes(ax, ["initial structure", *(_move_in_words(*move) for move in made)])
+    labels = ["initial structure"]
+    for operation, tail, head in made:  # an arc, a feature added or removed, or joined groups
+        if operation == "arc":
+            labels.append(f"+ {tail} → {head}")
+        elif isinstance(tail, tuple) and isinstance(head, tuple):
+            labels.append(f"join {', '.join(map(str, (*tail, *head)))}")
+        else:
+            labels.append(f"{operation} {head if tail is None else tail}")
+    axes = horizontal_axes(ax, labels)
     axes.plot(scores, range(len(scores)), color=BLUE, marker="o", markersize=4)
     write_beside(axes, f"{scores[0]:.3f}", (scores[0], 0), (0, 4), ha="center")
     if len(scores) > 1:
@@ -77,15 +89,6 @@ def plot_scores(x: BNC, *, ax: Axes | None = None) -> Axes:
         axes, ax, f"Search by {x.recipe.structure.name}" if x.recipe else "Search", below
     )
     return axes
-
-
-def _move_in_words(operation: str, tail: Hashable, head: Hashable) -> str:
-    """Write a step of a search: an arc, a feature added or removed, or joined groups."""
-    if operation == "arc":
-        return f"+ {tail} → {head}"
-    if isinstance(tail, tuple) and isinstance(head, tuple):
-        return f"join {', '.join(map(str, (*tail, *head)))}"
-    return f"{operation} {head if tail is None else tail}"
 
 
 @in_chart_style
@@ -213,21 +216,6 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     table = np.asarray(counts, dtype=float)
     totals: Array = table.sum(axis=1, keepdims=True)
     shares = table / np.maximum(totals, _LEAST)
-    axes = _draw_confusion_cells(counts, shares, ax)
-    axes.xaxis.tick_top()
-    axes.xaxis.set_label_position("top")
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    axes.set(xlabel="predicted", ylabel="actual")
-    n, right = float(table.sum()), float(np.diagonal(table).sum())
-    correct = right / max(n, _LEAST)
-    title = f"{n:,.0f} rows, {correct:.1%} correct\n% and shade: share of the actual class"
-    add_title_and_legend(axes, ax, title)
-    return axes
-
-
-def _draw_confusion_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) -> Axes:
-    """Draw shares with the count of each cell; with many classes, only some have labels."""
     n, texts, width, height = len(shares), list[str](), 6.0, 6.0
     places = np.linspace(0, n - 1, 15).astype(int) if n > _MOST_FIGURES else np.arange(n)
     labels: list[Hashable] = counts.index[places].to_list()
@@ -244,6 +232,15 @@ def _draw_confusion_cells(counts: pd.DataFrame, shares: Array, ax: Axes | None) 
     draw_cells_of_shares(axes, shares, texts)
     axes.set_xticks(places, columns, rotation=90 if is_vertical else 0)
     axes.set_yticks(places, rows)
+    axes.xaxis.tick_top()
+    axes.xaxis.set_label_position("top")
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set(xlabel="predicted", ylabel="actual")
+    total, right = float(table.sum()), float(np.diagonal(table).sum())
+    correct = right / max(total, _LEAST)
+    title = f"{total:,.0f} rows, {correct:.1%} correct\n% and shade: share of the actual class"
+    add_title_and_legend(axes, ax, title)
     return axes
 
 
@@ -356,14 +353,25 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     Instance(RankComparison, "a result of compare_ranks").check("comparison", comparison)
     ranks, difference = comparison.ranks.sort_values(kind="stable"), comparison.critical_difference
     names = [label_in_lines(name, 24) for name in list[Hashable](ranks.index)]
-    groups = _groups_of_ranks(ranks.to_numpy(), difference)
+    # the first and last rank of the largest groups within the critical difference
+    of_models = ranks.to_numpy()
+    ends = np.searchsorted(of_models, of_models + difference - TOLERANCE, side="left") - 1
+    first = [i for i, end in enumerate(ends) if end > i and (i == 0 or end > ends[i - 1])]
+    groups = [(float(of_models[i]), float(of_models[ends[i]])) for i in first]
     # Heights are in inches, from the axis downwards: bars, names, critical difference.
     step = 0.1 + LINE * max_lines(names)
     top = 0.2 + 0.12 * len(groups) + step / 2
     bottom = top + step * ((len(ranks) + 1) // 2) + 0.06
     axes = prepare_axes(ax, bottom + 0.9, max(4.6, 2.6 + 2 * text_width(names)))
     margin = 0.03 * (len(ranks) - 1)
-    _draw_ranked_models(axes, list(zip(names, ranks.to_list(), strict=True)), top, step, margin)
+    k = len(ranks)
+    for i, (name, rank) in enumerate(zip(names, ranks.to_list(), strict=True)):
+        best = i < (k + 1) // 2  # the better half is on the left, the best on top
+        y = top + step * (i if best else k - 1 - i)
+        side = 1 - margin if best else k + margin
+        axes.plot([rank, rank, side], [0, y, y], color=BLUE, linewidth=1, clip_on=False)
+        text, away = f"{name}  {rank:.2f}", -4 if best else 4
+        write_beside(axes, text, (side, y), (away, 0), va="center", ha="right" if best else "left")
     for i, (low, high) in enumerate(groups):
         bar = [low - margin / 2, high + margin / 2]
         axes.plot(bar, [0.16 + 0.12 * i] * 2, color=ORANGE, linewidth=4, solid_capstyle="round")
@@ -380,24 +388,3 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     axes.spines[["left", "bottom"]].set_visible(False)
     axes.spines["top"].set_visible(True)
     return axes
-
-
-def _draw_ranked_models(
-    axes: Axes, ranks: Sequence[tuple[str, float]], top: float, step: float, margin: float
-) -> None:
-    """Draw a line from each rank to its model's name, the better half left, the best on top."""
-    k = len(ranks)
-    for i, (name, rank) in enumerate(ranks):
-        best = i < (k + 1) // 2
-        y = top + step * (i if best else k - 1 - i)
-        side = 1 - margin if best else k + margin
-        axes.plot([rank, rank, side], [0, y, y], color=BLUE, linewidth=1, clip_on=False)
-        text, away = f"{name}  {rank:.2f}", -4 if best else 4
-        write_beside(axes, text, (side, y), (away, 0), va="center", ha="right" if best else "left")
-
-
-def _groups_of_ranks(ranks: Array, difference: float) -> list[tuple[float, float]]:
-    """Return the first and last rank of the largest sorted groups within a difference."""
-    ends = np.searchsorted(ranks, ranks + difference - TOLERANCE, side="left") - 1
-    first = [i for i, end in enumerate(ends) if end > i and (i == 0 or end > ends[i - 1])]
-    return [(float(ranks[i]), float(ranks[ends[i]])) for i in first]

@@ -177,7 +177,18 @@ def confusion(
     guesses, truth = _paired_labels(predicted, actual)
     if pd.isna(guesses).any():
         raise ValueError("predicted must have no missing labels. Compare the rows that have one.")
-    classes = _all_classes(foreign_to_pandas(predicted), foreign_to_pandas(actual))
+    # the categories of the columns in order, then the other labels, sorted
+    declared, labels = dict[Any, None](), set[Any]()
+    for column in (foreign_to_pandas(predicted), foreign_to_pandas(actual)):
+        array = column.array if isinstance(column, pd.Series | pd.Index) else column
+        if isinstance(array, pd.Categorical):
+            declared |= dict.fromkeys(map(to_python_scalar, array.categories))
+        labels |= set(map(to_python_scalar, np.asarray(array, dtype=object)))
+    try:
+        others = sorted(labels - declared.keys())
+    except TypeError:  # labels of several types
+        others = sorted(labels - declared.keys(), key=lambda x: (type(x).__name__, str(x)))
+    classes = [*declared, *others]
     names = pd.Index(classes, dtype=object, tupleize_cols=False)
     row = names.get_indexer(pd.Index(truth, dtype=object)).astype(np.intp)
     column = names.get_indexer(pd.Index(guesses, dtype=object))
@@ -231,22 +242,6 @@ def check_same_rows(first: Any, second: Any, names: str) -> None:
     if len(first) != len(second) or not len(first):
         found = f"{len(first)} and {len(second)}"
         raise ValueError(f"{names} must have the same number of rows, at least one; got {found}.")
-
-
-def _all_classes(*columns: ArrayLike) -> list[Any]:
-    """Return the categories of the columns in order, then the other labels, sorted."""
-    classes: dict[Any, None] = {}
-    labels: set[Any] = set()
-    for column in columns:
-        array = column.array if isinstance(column, pd.Series | pd.Index) else column
-        if isinstance(array, pd.Categorical):
-            classes |= dict.fromkeys(map(to_python_scalar, array.categories))
-        labels |= set(map(to_python_scalar, np.asarray(array, dtype=object)))
-    others = labels - classes.keys()
-    try:
-        return [*classes, *sorted(others)]
-    except TypeError:  # labels of several types
-        return [*classes, *sorted(others, key=lambda label: (type(label).__name__, str(label)))]
 
 
 def _weights_of_labels(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations
 from typing import Literal
@@ -112,7 +112,29 @@ def arc_strength(
     Optional(Flag()).check("progress", progress)
     x = unwrap_estimator(x)
     if not isinstance(x, Model):
-        return _strength_table_of_networks(x, dataset, method)
+        if isinstance(x, str | bytes) or not isinstance(x, Iterable) or dataset is not None:
+            raise TypeError(must_be("x", "a model, or without dataset a list of networks", x))
+        graphs = [check_single_graph(each, "arc_strength", sized=True) for each in x]
+        if not graphs:
+            raise ValueError("x must contain at least one network; got none.")
+        if method == "exact":
+            raise ValueError(
+                "method must be 'bootstrap' if x is a list of networks, which are then counted."
+            )
+        first = graphs[0]
+        for graph in graphs:
+            differing = set(graph.variables) ^ set(first.variables)
+            if differing:
+                raise ValueError(
+                    "x must be networks over the same variables; only some have "
+                    f"{listed(differing)}."
+                )
+        seen = () if first.recipe is None else first.recipe.seen or ()
+        names = [name for name in seen if name in first.variables]
+        names = names if len(names) == len(first.variables) else list(first.variables)
+        return _tabulate_strengths(
+            names, *np.mean([_adjacency_and_directions(graph, names) for graph in graphs], axis=0)
+        )
     check_single_graph(x, "arc_strength", sized=True)
     recipe = check_recipe(x, fitted=False)
     if dataset is None:
@@ -130,9 +152,15 @@ def arc_strength(
                 "or forbidden pairs"
             )
             raise ValueError(must_be("x", expected, recipe.structure, "Use method='bootstrap'."))
-        return _strengths_from_edge_probabilities(
-            names, x.class_var, data.features, edge_posterior(data, settings.get("ess", 1))
-        )
+        # the probabilities of edges between features, and certain arcs from the class
+        at, of_class = [names.index(feature) for feature in data.features], names.index(x.class_var)
+        joined = np.zeros((len(names), len(names)))
+        joined[np.ix_(at, at)] = edge_posterior(data, settings.get("ess", 1))
+        forward = joined / 2
+        joined[of_class, at] = joined[at, of_class] = forward[of_class, at] = 1
+        result = _tabulate_strengths(names, joined, forward)
+        result.attrs["threshold"] = 0.5
+        return result
     generator = check_rng(rng)
     counted = np.zeros((2, len(names), len(names)))
     with progress_bar(progress, total=replicates, desc="arc_strength", unit=" samples") as bar:
@@ -141,35 +169,6 @@ def arc_strength(
             counted += _adjacency_and_directions(learned, names)
             bar.update()
     return _tabulate_strengths(names, *counted / replicates)
-
-
-def _strength_table_of_networks(networks: object, dataset: object, method: str) -> pd.DataFrame:
-    if (
-        isinstance(networks, str | bytes)
-        or not isinstance(networks, Iterable)
-        or dataset is not None
-    ):
-        raise TypeError(must_be("x", "a model, or without dataset a list of networks", networks))
-    graphs = [check_single_graph(x, "arc_strength", sized=True) for x in networks]
-    if not graphs:
-        raise ValueError("x must contain at least one network; got none.")
-    if method == "exact":
-        raise ValueError(
-            "method must be 'bootstrap' if x is a list of networks, which are then counted."
-        )
-    first = graphs[0]
-    for graph in graphs:
-        differing = set(graph.variables) ^ set(first.variables)
-        if differing:
-            raise ValueError(
-                f"x must be networks over the same variables; only some have {listed(differing)}."
-            )
-    seen = () if first.recipe is None else first.recipe.seen or ()
-    names = [name for name in seen if name in first.variables]
-    names = names if len(names) == len(first.variables) else list(first.variables)
-    return _tabulate_strengths(
-        names, *np.mean([_adjacency_and_directions(graph, names) for graph in graphs], axis=0)
-    )
 
 
 def _adjacency_and_directions(x: Model, names: Sequence[Hashable]) -> Array:
@@ -184,20 +183,6 @@ def _adjacency_and_directions(x: Model, names: Sequence[Hashable]) -> Array:
                 arcs[position[parent], position[variable]] = 1
     joined = np.maximum(arcs, arcs.T)
     return np.stack([joined, (arcs + joined - arcs.T) / 2])
-
-
-def _strengths_from_edge_probabilities(
-    names: Sequence[Hashable], class_var: Hashable, features: Sequence[Hashable], edges: Array
-) -> pd.DataFrame:
-    """Return the probabilities of edges between features, and certain arcs from the class."""
-    at, of_class = [names.index(feature) for feature in features], names.index(class_var)
-    joined = np.zeros((len(names), len(names)))
-    joined[np.ix_(at, at)] = edges
-    forward = joined / 2
-    joined[of_class, at] = joined[at, of_class] = forward[of_class, at] = 1
-    result = _tabulate_strengths(names, joined, forward)
-    result.attrs["threshold"] = 0.5
-    return result
 
 
 def _tabulate_strengths(names: Sequence[Hashable], joined: Array, forward: Array) -> pd.DataFrame:
@@ -281,32 +266,26 @@ def averaged_network(
     }
     graph = ChangingDag(len(names))
     parents: dict[Hashable, list[Hashable]] = {name: [] for name in names}
-    for tail, head in _arcs_by_strength(strength, position, limit):
+    # by descending strength, both directions of an arc without a preferred one
+    passed, arcs = set[Arc](), list[Arc]()
+    rows = strength.sort_values("strength", ascending=False, kind="stable")
+    found: Iterator[tuple[Hashable, Hashable, float, float]] = rows.itertuples(False, None)
+    for tail, head, value, direction in found:
+        if not (value > limit + TOLERANCE or value >= 1 - TOLERANCE) or direction < 0.5 - TOLERANCE:
+            continue
+        is_late = abs(direction - 0.5) <= TOLERANCE and position[tail] > position[head]
+        if not is_late or (head, tail) in passed:
+            arcs.append((tail, head))
+        if not is_late and (head, tail) in passed:
+            arcs.append((head, tail))
+        passed.add((tail, head))
+    for tail, head in arcs:
         u, v = position[tail], position[head]
         if not graph.reach[v, u]:  # the arc closes no cycle
             graph.add_arc(u, v)
             parents[head].append(tail)
     step = Step("averaged_network", fixed_again)
     return network_with_families(class_var, parents, step, origin="strength")
-
-
-def _arcs_by_strength(
-    strength: pd.DataFrame, position: Mapping[Hashable, int], limit: float
-) -> Iterator[Arc]:
-    """Yield arcs by descending strength, both directions of one without, the preferred first."""
-    passed, rows = set[Arc](), strength.sort_values("strength", ascending=False, kind="stable")
-    arcs: Iterator[tuple[Hashable, Hashable, float, float]] = rows.itertuples(
-        index=False, name=None
-    )
-    for tail, head, value, direction in arcs:
-        if not (value > limit + TOLERANCE or value >= 1 - TOLERANCE) or direction < 0.5 - TOLERANCE:
-            continue
-        is_late = abs(direction - 0.5) <= TOLERANCE and position[tail] > position[head]
-        if not is_late or (head, tail) in passed:
-            yield tail, head
-        if not is_late and (head, tail) in passed:
-            yield head, tail
-        passed.add((tail, head))
 
 
 def check_strength(strength: object) -> pd.DataFrame:

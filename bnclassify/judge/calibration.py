@@ -64,15 +64,12 @@ def bin_class_probabilities(
     variances = bin_means(bin_sums(chosen, right, ends, chosen * (1 - chosen)))[0]
     spread: Array = _NORMAL_95 * np.sqrt(variances) / rows
     band: Array = np.clip([means - spread, means + spread], 0, 1)
-    return Calibration(target, rows, means, shares, *_wilson_limits(shares, rows), band)
-
-
-def _wilson_limits(shares: Array, rows: Array) -> tuple[Array, Array]:
-    """Return Wilson's 95 % limits of the shares of rows: 0.237 and 0.763 of 5 in 10 rows."""
+    # Wilson's limits of 5 in 10 rows: 0.237 and 0.763
     extra = _NORMAL_95**2 / rows
     middle: Array = (shares + extra / 2) / (1 + extra)
     reach: Array = np.sqrt(extra * shares * (1 - shares) + extra**2 / 4) / (1 + extra)
-    return middle - reach, middle + reach
+    limits = middle - reach, middle + reach
+    return Calibration(target, rows, means, shares, *limits, band)
 
 
 def ends_of_bins(probabilities: Array, bins: int, strategy: str) -> Array:
@@ -146,33 +143,32 @@ def calibration(
     [0.21, 0.02, 0.09, 0.01]
     """
     p, codes, names = check_posteriors(posteriors, actual)
-    rows = [
-        _measure_calibration(p[:, i], codes == i, ends_of_bins(p[:, i], bins, strategy))
-        for i in range(len(names))
-    ]
+    rows = []
+    for i in range(len(names)):
+        probabilities, right = p[:, i], codes == i
+        ends = ends_of_bins(probabilities, bins, strategy)
+        intercept, slope = _fit_log_odds(probabilities, right)
+        sums = bin_sums(probabilities, right, ends, np.ones(len(right)))
+        n, means, shares = bin_means(sums)
+        share, brier = float(right.mean()), float(np.mean((probabilities - right) ** 2))
+        reliability, resolution = [
+            float(n @ d**2) / len(right) for d in (means - shares, shares - share)
+        ]
+        uncertainty = share * (1 - share)
+        rows.append(
+            {
+                "intercept": intercept,
+                "slope": slope,
+                "brier": brier,
+                "reliability": reliability,
+                "resolution": resolution,
+                "uncertainty": uncertainty,
+                "within_bins": brier - reliability + resolution - uncertainty,
+                "calibration_error": calibration_error(sums),
+                "expected_error": calibration_noise(sums),
+            }
+        )
     return pd.DataFrame(rows, names)
-
-
-def _measure_calibration(probabilities: Array, right: Mask, ends: Array) -> dict[str, float]:
-    intercept, slope = _fit_log_odds(probabilities, right)
-    sums = bin_sums(probabilities, right, ends, np.ones(len(right)))
-    n, means, shares = bin_means(sums)
-    share, brier = float(right.mean()), float(np.mean((probabilities - right) ** 2))
-    reliability, resolution = [
-        float(n @ d**2) / len(right) for d in (means - shares, shares - share)
-    ]
-    uncertainty = share * (1 - share)
-    return {
-        "intercept": intercept,
-        "slope": slope,
-        "brier": brier,
-        "reliability": reliability,
-        "resolution": resolution,
-        "uncertainty": uncertainty,
-        "within_bins": brier - reliability + resolution - uncertainty,
-        "calibration_error": calibration_error(sums),
-        "expected_error": calibration_noise(sums),
-    }
 
 
 def _fit_log_odds(probabilities: Array, right: Mask) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,6 @@ from ..dataset import (
     MISSING,
     Columns,
     Dataset,
-    Opened,
     as_floats,
     labels_and_codes_of_numbers,
     rounding_of_numbers,
@@ -178,8 +177,13 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
         pd.Index(names, name="feature", tupleize_cols=False),
         _COLUMNS,
     )
-    if dataset is None:
-        _warn_of_columns_not_measured(table["measured"])
+    unmeasured = table.index[table["measured"].isin(["range", "nothing"])].tolist()
+    if dataset is None and unmeasured:
+        warn(
+            f"x does not contain the shares of values of {listed(unmeasured)}, because it does not "
+            "distinguish them, so drift measures numbers outside the range of training alone. "
+            "Pass the training data as dataset."
+        )
     columns = ["log_odds"] if len(labels) == 2 else [f"log_odds {label}" for label in labels]
     change = now.odds - then.odds
     for column, own in zip(columns, change, strict=True):
@@ -187,7 +191,13 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
         table[column] = np.append(own[1:], np.zeros(len(names) - len(model.features)))
     table = table.iloc[descending_order(table["psi"].fillna(-1.0).to_numpy())]
     score: dict[str, Any] = dict(zip(columns, change.sum(axis=1), strict=True))
-    score["psi"] = _stability_of_scores(then, now)
+    score["psi"] = np.nan
+    if then.scores is not None and now.scores is not None:
+        many = len(then.odds)
+        ends = np.arange(many - 1.0) if many > 1 else points_at_tenths(then.scores, then.weights)
+        before = _weights_in_intervals(ends, then.scores, then.weights)
+        after = _weights_in_intervals(ends, now.scores, now.weights)
+        score["psi"] = _stability_index(before, after)
     score["measured"] = "tenths" if len(labels) == 2 else "labels"
     last = pd.DataFrame(score, index=pd.Index([SCORE], name="feature")).reindex(
         columns=table.columns
@@ -201,16 +211,6 @@ def _dropped_columns(x: Model) -> list[Hashable]:
     """Return the columns of the training data that are not variables of the model."""
     names = () if x.recipe is None else x.recipe.seen or x.recipe.columns or ()
     return [name for name in names if name not in x.variables]
-
-
-def _warn_of_columns_not_measured(measured: pd.Series[Any]) -> None:
-    names = measured.index[measured.isin(["range", "nothing"])].tolist()
-    if names:
-        warn(
-            f"x does not contain the shares of values of {listed(names)}, because it does not "
-            "distinguish them, so drift measures numbers outside the range of training alone. "
-            "Pass the training data as dataset."
-        )
 
 
 def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
@@ -243,7 +243,14 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
         else x.preparation.merger.columns
     )
     for i, (name, known) in enumerate(zip(x.features, x.known_levels, strict=False)):
-        gap, strange = _rows_missing_and_unseen(data, name, placed[i], known)
+        # rows that lack a value, and rows with a value that was not seen in training
+        gap: Mask = np.less(data.codes[data.positions[name]], 0)
+        if name in data.numbers:
+            gap = np.isnan(as_floats(data.numbers[name]))
+        strange: Mask = np.less(placed[i], 0) & ~gap
+        for label, mask in ((MISSING, gap), (UNSEEN, strange)):
+            if label in known:
+                mask |= np.equal(placed[i], list(known).index(label))
         missing[name] = float(weights[gap].sum() / weights.sum())
         unseen[name] = float(weights[strange].sum() / weights.sum())
         codes = np.where(gap | strange, -1, placed[i])
@@ -251,8 +258,11 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
         if name in merged:
             labels[name] = _weights_of_labels(raw, name)
     for name in _dropped_columns(x):
-        column = _read_dropped_column(opened, name)
-        if column is None:
+        if name not in opened.columns:
+            continue
+        try:
+            column = opened.read(Columns([name], raw={name: False}))
+        except (TypeError, ValueError):  # a column that a model does not need
             continue
         column = column.with_positive_weights()
         if name in column.numbers and name in x.cuts:
@@ -278,37 +288,16 @@ def _weights_of_labels(data: Dataset, name: Hashable) -> dict[Hashable, float]:
     return dict(zip(data.levels[i], counts.tolist(), strict=True))
 
 
-def _read_dropped_column(rows: Opened[Dataset], name: Hashable) -> Dataset | None:
-    """Return a column that a model does not need, None if it is absent or cannot be read."""
-    if name not in rows.columns:
-        return None
-    try:
-        return rows.read(Columns([name], raw={name: False}))
-    except (TypeError, ValueError):
-        return None
-
-
-def _rows_missing_and_unseen(
-    data: Dataset, name: Hashable, codes: Codes, labels: Sequence[Hashable]
-) -> tuple[Mask, Mask]:
-    """Return which rows lack a value of a feature, and which have one not seen in training."""
-    raw: Codes = data.codes[data.positions[name]]
-    gap: Mask = np.less(raw, 0)
-    if name in data.numbers:
-        gap = np.isnan(as_floats(data.numbers[name]))
-    strange: Mask = np.less(codes, 0) & ~gap
-    for label, mask in ((MISSING, gap), (UNSEEN, strange)):
-        if label in labels:
-            mask |= np.equal(codes, list(labels).index(label))
-    return gap, strange
-
-
 def _sample_of_training(x: Model) -> _Sample:
     """Return what a model contains about its training data, or raise."""
     n, many = len(x.features), len(x.known_levels[-1])
     odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
     if isinstance(x, EffectTable) and x.shares:
-        counts = [_counts_from_shares(x, share) for share in x.shares]
+        counts = [share * 1000.0 for share in x.shares]  # of training data of unknown size
+        if x.trained_on is not None:  # without the pseudo-counts
+            sizes = [x.trained_on.size + _HALF * len(share) for share in x.shares]
+            own_sizes = zip(x.shares, sizes, strict=True)
+            counts = [np.maximum(share * size - _HALF, 0.0) for share, size in own_sizes]
         if many == 2 and set(x.parent_of_each_feature) <= {None} and not x.pairs:
             pairs = zip(counts, x.tables, strict=True)
             constant = x.constant + x.class_shift
@@ -327,13 +316,6 @@ def _sample_of_training(x: Model) -> _Sample:
         counts_of[v] = np.asarray(counts, float).reshape(len(counts), -1).sum(axis=1)
     values = [counts_of[v] for v in x.features]
     return _sample_of_counts(x, values, [np.nan] * n, odds)
-
-
-def _counts_from_shares(x: EffectTable, share: Array) -> Array:
-    """Return the weights of the values of a feature, and of missing ones, without pseudo-counts."""
-    if x.trained_on is None:
-        return share * 1000.0  # rows of training data of unknown size
-    return np.maximum(share * (x.trained_on.size + _HALF * len(share)) - _HALF, 0.0)
 
 
 def _sample_of_counts(x: Model, counts: list[Array], lacking: list[float], odds: Array) -> _Sample:
@@ -356,7 +338,11 @@ def _changes_of_column(x: Model, name: Hashable, then: _Sample, now: _Sample) ->
     """Return the row of the result for a column, without log odds, as in ``_COLUMNS``."""
     missing = np.array([one.missing.get(name, np.nan) for one in (then, now)])
     unseen = np.array([one.unseen.get(name, 0.0) for one in (then, now)])
-    low, high = _range_of_training(x, name, then)
+    low, high = x.training_ranges.get(name, (np.nan, np.nan))
+    if name in then.numbers and not np.isnan(then.numbers[name]).all():
+        low, high = np.nanmin(then.numbers[name]), np.nanmax(then.numbers[name])
+    margin = rounding_of_numbers([low, high])
+    low, high = low - margin, high + margin
     has_range = name in now.numbers and low <= high
     sides: Array = np.zeros(3)  # weights of new rows below, within and above the range
     if has_range:
@@ -379,47 +365,31 @@ def _changes_of_column(x: Model, name: Hashable, then: _Sample, now: _Sample) ->
         measured = "intervals" if n > 1 else "range" if has_range else "nothing"
         before = then.levels.get(name, then.weights)[:n]
         after = now.levels.get(name, np.array([sides.sum()]))[:n]
-        tables = _tables_of_intervals(before, after, sides)
+        if len(before) > _GROUPS and before.any():
+            middles: Array = (np.cumsum(before) - before / 2) / before.sum()
+            groups = np.searchsorted(_SHARES, middles)
+            before, after = (
+                np.bincount(groups, own, _GROUPS).astype(float) for own in (before, after)
+            )
+        inside: Array = after.copy()
+        inside[0] -= sides[0]
+        inside[-1] -= sides[2]
+        tables = [np.array([0.0, *before, 0.0]), np.array([sides[0], *inside.clip(0), sides[2]])]
     elif name in then.levels:
         measured, tables = "labels", [then.levels[name], now.levels[name]]
     else:
         measured, tables = "nothing", []
     gaps = np.array([missing, unseen])
     gaps = np.where(np.isnan(gaps).any(axis=1, keepdims=True), 0.0, gaps)
-    parts = zip(tables, gaps.T, (then, now), strict=False)
-    index = [_append_missing_and_unseen(*part) for part in parts]
+    index = []
+    for weights, shares, one in zip(tables, gaps.T, (then, now), strict=False):
+        known_share = 1 - float(shares.sum())
+        # If nothing is known, the weight is that of the rows.
+        total = weights.sum() / known_share if known_share > _TINY else one.weights.sum()
+        index.append(np.append(weights, float(total) * shares))
     psi = _stability_index(*index) if index else np.nan
     outside = (sides[0] + sides[2]) / now.weights.sum() if has_range else np.nan
     return psi, measured, *missing, *unseen, outside
-
-
-def _range_of_training(x: Model, name: Hashable, then: _Sample) -> tuple[float, float]:
-    """Return the range of training values, with a margin for rounding; NaN if it is unknown."""
-    low, high = x.training_ranges.get(name, (np.nan, np.nan))
-    if name in then.numbers and not np.isnan(then.numbers[name]).all():
-        low, high = np.nanmin(then.numbers[name]), np.nanmax(then.numbers[name])
-    margin = rounding_of_numbers([low, high])
-    return low - margin, high + margin
-
-
-def _tables_of_intervals(before: Array, after: Array, sides: Array) -> list[Array]:
-    """Return the weights of at most ten intervals, and of numbers outside the range."""
-    if len(before) > _GROUPS and before.any():
-        middles: Array = (np.cumsum(before) - before / 2) / before.sum()
-        groups = np.searchsorted(_SHARES, middles)
-        before, after = (np.bincount(groups, own, _GROUPS).astype(float) for own in (before, after))
-    inside: Array = after.copy()
-    inside[0] -= sides[0]
-    inside[-1] -= sides[2]
-    return [np.array([0.0, *before, 0.0]), np.array([sides[0], *inside.clip(0), sides[2]])]
-
-
-def _append_missing_and_unseen(values: Array, gaps: Array, sample: _Sample) -> Array:
-    """Return weights of values, and those of missing and unseen ones, from their shares."""
-    known = 1 - float(gaps.sum())
-    # If nothing is known, the weight is that of the rows.
-    total = float(values.sum()) / known if known > _TINY else float(sample.weights.sum())
-    return np.append(values, total * gaps)
 
 
 def points_at_tenths(numbers: Array, weights: Array) -> Array:
@@ -457,13 +427,3 @@ def _stability_index(before: Array, after: Array) -> float:
     p: Array = (before[used] + _HALF) / (before[used] + _HALF).sum()
     q: Array = (after[used] + _HALF) / (after[used] + _HALF).sum()
     return float(((q - p) * np.log(q / p)).sum())
-
-
-def _stability_of_scores(then: _Sample, now: _Sample) -> float:
-    """Return the index of the log odds in tenths of those before, or of the predicted classes."""
-    if then.scores is None or now.scores is None:
-        return float("nan")
-    many = len(then.odds)
-    ends = np.arange(many - 1.0) if many > 1 else points_at_tenths(then.scores, then.weights)
-    before = _weights_in_intervals(ends, then.scores, then.weights)
-    return _stability_index(before, _weights_in_intervals(ends, now.scores, now.weights))

@@ -42,28 +42,20 @@ def _log_likelihood(x: Model, dataset: InFull | InParts, *, joint: bool) -> floa
 
 def _log_likelihood_of_part(x: Model, joint: bool, data: Dataset) -> float:
     """Return this sum for some rows, or from their counts if a database has them."""
-    if joint and (total := _log_likelihood_from_counts(x, data)) is not None:
-        return total
+    network: Graph | None = x.network
+    has_columns = set(x.variables) <= set(data.columns)
+    if joint and network is x and not network.densities and has_columns:
+        counts = None
+        if not data.incomplete.any():
+            counts = data.select(x.variables).tables_from_source(network.scopes)
+        if counts is not None:
+            pairs = zip(counts, network.cpts or (), strict=True)
+            return sum(float(special.xlogy(n, cpt).sum()) for n, cpt in pairs)
     logs = _log_probability_per_row(x, joint, data)
     if data.weights is None:
         return float(logs.sum())
     counted = data.weights > 0
     return float(logs[counted] @ data.weights[counted])
-
-
-def _log_likelihood_from_counts(x: Model, data: Countable) -> float | None:
-    """Return Σ ln P(row) of a single network if counts by source of the rows suffice, or None."""
-    network: Graph | None = x.network
-    if network is not x or not set(x.variables) <= set(data.columns) or data.incomplete.any():
-        return None
-    has_tables = not network.densities
-    counts = data.select(x.variables).tables_from_source(network.scopes) if has_tables else None
-    if counts is None:
-        return None
-    total = 0.0
-    for n, cpt in zip(counts, network.cpts or (), strict=True):
-        total += float(special.xlogy(n, cpt).sum())
-    return total
 
 
 def _log_probability_per_row(x: Model, joint: bool, data: Dataset) -> Array:

@@ -1,8 +1,8 @@
-"""A model in one small table: its facts and, with data, its cross-validated performance."""
+"""A model in one small table: its facts and performance, of all rows or in groups of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,15 +16,17 @@ from ..accessors import (
     encode_for_model,
     variables_of_new_data,
 )
-from ..frames import InFull, InParts, open_data
-from ..metrics import choose_metrics
+from ..dataset import MISSING, check_same_index, is_column_name
+from ..frames import InFull, InParts, frame_of, open_data
+from ..metrics import METRICS, choose_metrics
 from ..model import Model
-from ..prediction import weigh_evidence
+from ..prediction import predict, weigh_evidence
 from ..questions.facts import aligned_lines, facts_of
+from ..tools.arrays import Positions, first_best, log
 from ..tools.calls import with_call_advice
-from ..tools.checks import Seed, Whole
-from ..validation import cv, evaluate_without_refit, recorded_scheme
-from .by_group import results_by_group
+from ..tools.checks import Names, Seed, Whole, check_columns, must_be
+from ..tools.messages import listed, repeated_items, shown, to_python_scalar
+from ..validation import cv, cv_predict, evaluate_without_refit, recorded_scheme
 
 _METRICS = ["accuracy", "log_loss", "calibration_error"]
 _IN_WORDS = {
@@ -110,10 +112,14 @@ def summary(
     facts, metrics = facts_of(x), dict[str, tuple[float, float | None]]()
     if dataset is not None:
         dataset = open_data(dataset).check_in_memory("dataset")
-        names = _METRICS + _metrics_of_order(check_fitted(x))
+        names, rows = list(_METRICS), check_fitted(x).trained_on
+        if rows is not None and x.targets and set(x.targets) <= set(rows.ordered):
+            names.append("rps")
         is_latent = variables_of_new_data(x) == x.features
         if not is_latent and not k:
-            metrics = _metrics_without_refit(x, dataset, names)
+            chosen = choose_metrics(list(names), x.targets)
+            values = zip(*evaluate_without_refit(x, dataset, chosen), strict=True)
+            metrics = dict(zip([metric.name for metric in chosen], values, strict=True))
         elif not is_latent:
             means = cv(
                 [x], dataset, metric=names, k=k, rng=rng, groups=groups, progress=progress
@@ -122,37 +128,22 @@ def summary(
             baselines = {} if scheme is None else scheme.baselines
             for name, value in means.items():
                 metrics[str(name)] = value, baselines.get(str(name))
-        facts |= _facts_of_metrics(metrics)
-        facts["strongest features"] = _strongest_features_by_target(x, dataset)
+        for name, (value, baseline) in metrics.items():
+            for metric, words in _IN_WORDS.items():
+                name = name.replace(metric, words)
+            note = "" if baseline is None else f", baseline {baseline:.3f}"
+            facts[name] = f"{value:.3f}{note}"
+        texts = []
+        for target in x.targets:
+            # 1000: number of rows from which strengths of features are computed
+            strengths = mean_contributions(x.model_of_class(target), dataset, 1000)
+            best = sorted(strengths, key=lambda v: -strengths[v])[:_MOST_FEATURES]
+            text = ", ".join(f"{v} {strengths[v]:.2f}" for v in best)
+            texts.append(text if len(x.targets) == 1 else f"{target}: {text}")
+        facts["strongest features"] = "; ".join(texts)
     table = _Summary({"item": list(facts), "value": pd.Series(list(facts.values()), dtype=object)})
     table.attrs["metrics"] = metrics
     return table
-
-
-def _metrics_without_refit(
-    x: Model, dataset: Any, names: Sequence[str]
-) -> dict[str, tuple[float, float | None]]:
-    """Return the values of metrics in rows, and their baselines, by name."""
-    metrics = choose_metrics(list(names), x.targets)
-    values = zip(*evaluate_without_refit(x, dataset, metrics), strict=True)
-    return dict(zip([metric.name for metric in metrics], values, strict=True))
-
-
-def _facts_of_metrics(metrics: Mapping[str, tuple[float, float | None]]) -> dict[str, str]:
-    """Return the texts of values and baselines by the names of metrics in words."""
-    facts = {}
-    for name, (value, baseline) in metrics.items():
-        for metric, words in _IN_WORDS.items():
-            name = name.replace(metric, words)
-        facts[name] = f"{value:.3f}" + ("" if baseline is None else f", baseline {baseline:.3f}")
-    return facts
-
-
-def _metrics_of_order(x: Model) -> list[str]:
-    """Return metrics of classes that were declared to have an order."""
-    rows = x.trained_on
-    is_ordered = rows is not None and bool(x.targets) and set(x.targets) <= set(rows.ordered)
-    return ["rps"] if is_ordered else []
 
 
 class _Summary(pd.DataFrame):
@@ -165,21 +156,6 @@ class _Summary(pd.DataFrame):
     def _repr_html_(self) -> str:
         with pd.option_context("display.max_colwidth", None):
             return self.to_html(index=False)
-
-
-def _strongest_features_by_target(x: Model, dataset: Any) -> str:
-    texts = {name: _strongest_features(x.model_of_class(name), dataset) for name in x.targets}
-    if len(texts) == 1:
-        return next(iter(texts.values()))
-    return "; ".join([f"{name}: {text}" for name, text in texts.items()])
-
-
-def _strongest_features(x: Model, dataset: Any) -> str:
-    """Name the features with the largest mean absolute contributions."""
-    # 1000: number of rows from which strengths of features are computed
-    strengths = mean_contributions(x, dataset, 1000)
-    best = sorted(strengths, key=lambda name: -strengths[name])[:_MOST_FEATURES]
-    return ", ".join(f"{name} {strengths[name]:.2f}" for name in best)
 
 
 def mean_contributions(x: Model, dataset: Any, most: int) -> dict[Hashable, float]:
@@ -195,3 +171,122 @@ def mean_contributions(x: Model, dataset: Any, most: int) -> dict[Hashable, floa
         units = np.linspace(0, ends[-1] - min(1.0, ends[-1] / most), most)
         data = replace(data.take_rows(np.searchsorted(ends, units, side="right")), weights=None)
     return weigh_evidence(x, data, unseen="missing", argument="dataset").mean_contributions
+
+
+ALL = "(all)"
+"""The row of all groups together."""
+
+_MOST_GROUPS = 100
+
+
+def results_by_group(
+    x: Model,
+    dataset: Any,
+    by: Hashable | Sequence[Hashable],
+    k: int,
+    rng: Seed,
+    groups: Any,
+    progress: bool | None,
+) -> pd.DataFrame:
+    """Return one row per group, and one of all; with folds, predictions are cross-validated."""
+    model = check_fitted(x)
+    if not model.one_class:
+        raise ValueError(must_be("by", "None for a model of several class variables", by))
+    frame = frame_of(dataset, "dataset")
+    check_same_index(groups, frame.index, "groups")
+    frame = frame.reset_index(drop=True)
+    names = list(Names(filled=True).check("by", by if isinstance(by, list | tuple) else [by]))
+    check_columns(names, list(frame.columns), "by")
+    check_columns([model.class_var], list(frame.columns), "dataset")
+    known = frame[model.class_var].notna()
+    frame = frame[known].reset_index(drop=True)
+    if groups is not None and not is_column_name(groups) and np.shape(groups) == known.shape:
+        groups = np.asarray(groups)[known]
+    labels = list(model.known_levels[-1])
+    column = frame[model.class_var]
+    name = shown(column.name)
+    if not len(column):
+        raise ValueError(
+            f"dataset must be a table with rows that have the class {name}; got 0 rows."
+        )
+    at = {label: code for code, label in enumerate(labels)}
+    if unknown := [label for label in column.unique() if label not in at]:
+        raise ValueError(
+            f"dataset must have the classes of the model in {name}, {listed(labels)}; got "
+            f"{listed(unknown)}."
+        )
+    actual = np.array([at[label] for label in column], dtype=np.intp)
+    if not k:
+        p = predict(model, frame, prob=True, unseen="missing").to_numpy()
+    else:
+        recipe = model.recipe
+        seen = None if recipe is None else recipe.seen or recipe.columns
+        kept = {*(seen or frame.columns), model.class_var}
+        kept |= {groups} if is_column_name(groups) else set()
+        rows = frame[[name for name in frame if name in kept]]
+        held_out = cv_predict(model, rows, k=k, rng=rng, groups=groups, progress=progress)
+        p = held_out.reindex(columns=labels, fill_value=0.0).to_numpy()
+    ranked = [_ranks_and_sorted_values(frame[name]) for name in names]
+    found, group_of_row = np.unique(
+        np.stack([ranks for ranks, _ in ranked]), axis=1, return_inverse=True
+    )
+    if found.shape[1] > _MOST_GROUPS:
+        raise ValueError(
+            f"by must have at most {_MOST_GROUPS} groups; got {found.shape[1]:,} of "
+            f"{listed(names)}. Bin numbers first, for example with pd.qcut(column, 4)."
+        )
+    values_of_groups = []  # one per name
+    for ranks in found.T.tolist():
+        values_of_groups.append(
+            [values[rank] for (_, values), rank in zip(ranked, ranks, strict=True)]
+        )
+    keys: list[Hashable] = [", ".join(map(str, group)) for group in values_of_groups]
+    if len(names) == 1:
+        keys = [to_python_scalar(value) for [value] in values_of_groups]
+    elif repeated_items(keys):
+        keys = [", ".join([repr(str(value)) for value in group]) for group in values_of_groups]
+    if twice := repeated_items([*keys, ALL]):
+        raise ValueError(
+            f"by must have groups of different names, other than {ALL!r}, the row of all groups; "
+            f"got {listed(twice)}. Rename the values of {listed(names)}."
+        )
+    table = []
+    for group in [*range(len(keys)), None]:
+        chosen = slice(None) if group is None else np.flatnonzero(group_of_row.ravel() == group)
+        own, codes = p[chosen], actual[chosen]
+        logs, best = log(own), first_best(log(own))
+        results: dict[str, float] = {"rows": len(own)}
+        for c, label in enumerate(labels):
+            if c or len(labels) != 2:
+                results[f"actual {label}"] = float(np.mean(codes == c))
+                results[f"predicted {label}"] = float(np.mean(best == c))
+                results[f"probability {label}"] = float(own[:, c].mean())
+        results["error"] = float(np.mean(best != codes))
+        for metric in ("log_loss", "calibration_error"):
+            results[metric] = METRICS[metric].metric_of_rows(logs, codes)
+        table.append(results)
+    index = pd.Index([*keys, ALL], name=", ".join(map(str, names)), tupleize_cols=False)
+    return pd.DataFrame(table, index=index)
+
+
+def _ranks_and_sorted_values(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
+    """Return the rank of the value of each row, missing ones last, and the values in order."""
+    try:
+        codes, found = pd.factorize(column)
+        is_coded = isinstance(column.dtype, pd.CategoricalDtype)
+        values: list[Hashable] = list(column.cat.categories) if is_coded else sorted(found)
+    except TypeError:
+        kinds = dict.fromkeys(type(value).__name__ for value in column.dropna())
+        raise TypeError(
+            "by must name columns of values that can be sorted, of one type; got "
+            f"{shown(column.name)} with values of type {listed(kinds)}. Convert it, for example "
+            "with .astype(str)."
+        ) from None
+    if MISSING in values and (codes < 0).any():
+        raise ValueError(
+            f"by must name columns without missing values or without the value {MISSING!r}; got "
+            f"both in {shown(column.name)}. Rename the value."
+        )
+    at = {value: rank for rank, value in enumerate(values)}
+    ranks = np.array([*[at[value] for value in found], len(values)], dtype=np.intp)
+    return ranks[codes], [*values, MISSING]
