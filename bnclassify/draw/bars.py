@@ -88,7 +88,10 @@ def plot_explanation(
     bars = [(value_in_words(v, value), explanation.log_odds[v]) for v, value in known.items()]
     bars[0] = "start" if x.no_joint else f"prior of {explanation.target}", bars[0][1]
     total = sum(explanation.log_odds.values())
-    bars = [*_longest_bars(bars, top), ("sum", total)]
+    bars.sort(key=lambda bar: -abs(bar[1]))
+    if top is not None and len(bars) > top + 1:
+        bars = [*bars[:top], (f"the {len(bars) - top} others", sum(w for _, w in bars[top:]))]
+    bars.append(("sum", total))
     weights = [weight for _, weight in bars]
     axes = _draw_bars(ax, [label for label, _ in bars], weights, [*map(signed_weight, weights)])
     axes.patches[-1].set_facecolor(GREY)
@@ -155,9 +158,13 @@ def plot_importance(
     check_has_rows(data, "dataset", " to explain")
     evidence = weigh_evidence(x, data, target, against, unseen, argument="dataset")
     sizes, means = np.abs(evidence.log_odds[:, 1:]), evidence.mean_contributions
-    spread = np.stack(
-        [_quantile_of_columns(sizes, evidence.weights, share) for share in (0.25, 0.75)]
-    )
+    order, columns, quartiles = sizes.argsort(axis=0, kind="stable"), np.arange(sizes.shape[1]), []
+    cumulative = evidence.weights[order].cumsum(axis=0)
+    for share in (0.25, 0.75):  # values of rows; whole weights count as rows
+        unit = max(0.0, float(np.rint(share * (float(evidence.weights.sum()) - 1))))
+        at: Positions = np.less_equal(cumulative, unit).sum(axis=0)
+        quartiles.append(sizes[order[at, columns], columns])
+    spread = np.stack(quartiles)
     axes, more = _draw_largest_bars(
         ax, list(map(str, means)), np.array([*means.values()]), top, spread
     )
@@ -170,15 +177,6 @@ def plot_importance(
     legend = {"mean": filled_rectangle(BLUE), "middle half of the rows": axes.collections[1]}
     add_title_and_legend(axes, ax, title, f"absolute weight of evidence (nats){more}", legend)
     return axes
-
-
-def _quantile_of_columns(values: Array, weights: Array, share: float) -> Array:
-    """Return a quantile of each column, the value of a row; whole weights count as rows."""
-    order = values.argsort(axis=0, kind="stable")
-    unit = max(0.0, float(np.rint(share * (float(weights.sum()) - 1))))
-    at: Positions = np.less_equal(weights[order].cumsum(axis=0), unit).sum(axis=0)
-    found: Array = values[order[at, np.arange(len(at))], np.arange(len(at))]
-    return found
 
 
 @in_chart_style
@@ -326,12 +324,3 @@ def _draw_largest_bars(
             axes.hlines(np.arange(n), middle[0, :], middle[1, :], color=color, linewidth=width)
     more = len(ordered) - n
     return axes, f"; {more:,} more, at most {abs(ordered[n]):.2f}" if more else ""
-
-
-def _longest_bars(bars: list[tuple[str, float]], top: int | None) -> list[tuple[str, float]]:
-    """Order bars by length, and add up those beyond the first `top`."""
-    ordered = sorted(bars, key=lambda bar: -abs(bar[1]))
-    if top is None or len(ordered) <= top + 1:
-        return ordered
-    rest = [weight for _, weight in ordered[top:]]
-    return [*ordered[:top], (f"the {len(rest)} others", sum(rest))]

@@ -114,7 +114,16 @@ def plot_effect(
             effect, parent=None, parent_levels=effect.parent_levels[:1], log_odds=lines[:1]
         )
     if cuts or effect.points is not None:
-        axes, names = _draw_curves(x, effect, cuts, _ends_of_axis(x, feature, cuts, data), data, ax)
+        ends = 0.0, 0.0
+        if cuts:  # of training data, or of a margin around cut points, and of the data
+            # 0.08: share of the range of the cut points, drawn on both sides
+            margin = 0.08 * (cuts[-1] - cuts[0]) or abs(cuts[0]) * 0.08 or 1.0
+            found = max(cuts[0] - margin, min(cuts[0], 0.0)), cuts[-1] + margin
+            known = [*x.training_ranges.get(feature, found)]
+            known += [] if data is None else as_floats(data.numbers[feature]).tolist()
+            finite = np.array(known)[np.isfinite(known)]
+            ends = float(finite.min()), float(finite.max())
+        axes, names = _draw_curves(x, effect, cuts, ends, data, ax)
     else:
         axes, names = _draw_bars_of_levels(x, effect, data, ax)
     if effect.parent is not None:
@@ -124,21 +133,6 @@ def plot_effect(
     on = x.class_var if effect.target is None else f"{x.class_var} = {effect.target}"
     add_title_and_legend(axes, ax, f"Effect of {effect.feature} on {on}", names=names)
     return axes
-
-
-def _ends_of_axis(
-    x: Model, feature: Hashable, cuts: tuple[float, ...], data: Dataset | None
-) -> tuple[float, float]:
-    """Return the ends of training data, or of a margin around cut points, and of the data."""
-    if not cuts:
-        return 0.0, 0.0
-    # 0.08: share of the range of the cut points, drawn on both sides
-    margin = 0.08 * (cuts[-1] - cuts[0]) or abs(cuts[0]) * 0.08 or 1.0
-    found = [max(cuts[0] - margin, min(cuts[0], 0.0)), cuts[-1] + margin]
-    found = list(x.training_ranges.get(feature, found))
-    values = np.append(found, [] if data is None else as_floats(data.numbers[feature]))
-    finite: Array = values[np.isfinite(values)]
-    return float(finite.min()), float(finite.max())
 
 
 def _draw_curves(
@@ -338,7 +332,28 @@ def plot_nomogram(
         "card", card
     )
     shown_row = None if row is None else card.rows_to_score(read_one_row(card, row)[1])
-    scales, title = _nomogram_scales(card, shown_row)
+    most = int(max([points.max() for points in card.feature_points], default=0)) or 1
+    ticks = _round_ticks_between(0, most)
+    scales = [_NomogramScale("points", [n / most for n in ticks], list(map(str, ticks)))]
+    scales += _nomogram_scales_of_features(card, shown_row, most)
+    totals = card.probabilities["total"].to_numpy(dtype=int)
+    low, wide = int(totals.min()), float(np.ptp(totals)) or 1.0
+    title, at = f"points for {card.class_var} = {card.target}", None
+    if shown_row is not None:
+        total = card.start + int(card.points_at_rows(shown_row).sum())
+        chances: list[float] = card.probabilities["probability"].tolist()
+        chance = probability_text(chances[int(np.searchsorted(totals, total))])
+        title = f"{card.class_var} = {card.target}: total {total:,}, probability {chance}"
+        at = (total - low) / wide
+    ticks = _round_ticks_between(low, int(totals.max()))
+    places = [(n - low) / wide for n in ticks]
+    scales.append(_NomogramScale("total", places, list(map(str, ticks)), at))
+    # log odds = intercept + unit · (total - start), solved for the total of each probability
+    of_shares = (special.logit(_SHARES) - card.intercept) / card.unit + card.start
+    inside = (low <= of_shares) & (of_shares <= low + wide)
+    places = ((of_shares[inside] - low) / wide).tolist()
+    texts = [f"{share:g}" for share in np.array(_SHARES)[inside].tolist()]
+    scales.append(_NomogramScale(f"probability of {card.target}", places, texts, at))
     axes = prepare_axes(ax, 1.0, 6.2)
     axes.set_axis_off()
     axes.set_xlim(-_NAME / (1 - _NAME), 1.04)
@@ -351,32 +366,6 @@ def plot_nomogram(
         axes.figure.set_figheight(0.4 + y)
     axes.set_title(title)
     return axes
-
-
-def _nomogram_scales(x: Scorecard, shown_row: Rows | None) -> tuple[list[_NomogramScale], str]:
-    """Return all scales, and the title."""
-    most = int(max([points.max() for points in x.feature_points], default=0)) or 1
-    ticks = _round_ticks_between(0, most)
-    scales = [_NomogramScale("points", [n / most for n in ticks], list(map(str, ticks)))]
-    scales += _nomogram_scales_of_features(x, shown_row, most)
-    totals = x.probabilities["total"].to_numpy(dtype=int)
-    low, wide = int(totals.min()), float(np.ptp(totals)) or 1.0
-    title, at = f"points for {x.class_var} = {x.target}", None
-    if shown_row is not None:
-        total = x.start + int(x.points_at_rows(shown_row).sum())
-        chances: list[float] = x.probabilities["probability"].tolist()
-        shown = probability_text(chances[int(np.searchsorted(totals, total))])
-        title = f"{x.class_var} = {x.target}: total {total:,}, probability {shown}"
-        at = (total - low) / wide
-    ticks = _round_ticks_between(low, int(totals.max()))
-    places = [(n - low) / wide for n in ticks]
-    scales.append(_NomogramScale("total", places, list(map(str, ticks)), at))
-    # log odds = intercept + unit · (total - start), solved for the total of each probability
-    of_shares = (special.logit(_SHARES) - x.intercept) / x.unit + x.start
-    inside = (low <= of_shares) & (of_shares <= low + wide)
-    places = ((of_shares[inside] - low) / wide).tolist()
-    texts = [f"{share:g}" for share in np.array(_SHARES)[inside].tolist()]
-    return [*scales, _NomogramScale(f"probability of {x.target}", places, texts, at)], title
 
 
 def _nomogram_scales_of_features(
@@ -432,26 +421,20 @@ def _round_ticks_between(low: int, high: int) -> list[int]:
     return list(range(-(-low // step) * step, high + 1, step))
 
 
-def _places_of_labels(scale: _NomogramScale, letter: float) -> list[tuple[float, str, int | None]]:
-    """Return the middle of each label and its row, None if it would touch labels in all rows.
-
-    The rows are below the scale, above it, farther below and farther above.
-    """
-    ends = [-1.0] * 4  # of the labels in each row
-    placed: list[tuple[float, str, int | None]] = []
-    for place, label in zip(scale.places, scale.labels, strict=True):
-        half = letter * (max(map(len, label.split("\n"))) + 1) / 2
-        middle = min(max(place, half - 0.06), max(1.04 - half, half - 0.06))  # beside the names
-        row = next((row for row, end in enumerate(ends) if end <= middle - half), None)
-        if row is not None:
-            ends[row] = middle + half
-        placed.append((middle, label, row))
-    return placed
-
-
 def _draw_scale(axes: Axes, top: float, scale: _NomogramScale, letter: float) -> float:
     """Draw a scale below a place, with labels that do not touch each other; return its end."""
-    name, placed = label_in_lines(scale.name, 28), _places_of_labels(scale, letter)
+    # Rows of labels are below the scale, above it, farther below and farther above. A label that
+    # would touch others in all of them has none.
+    ends = [-1.0] * 4
+    placed: list[tuple[float, str, int | None]] = []
+    for place, label in zip(scale.places, scale.labels, strict=True):
+        wide = letter * (max(map(len, label.split("\n"))) + 1) / 2
+        middle = min(max(place, wide - 0.06), max(1.04 - wide, wide - 0.06))  # beside the names
+        row = next((row for row, end in enumerate(ends) if end <= middle - wide), None)
+        if row is not None:
+            ends[row] = middle + wide
+        placed.append((middle, label, row))
+    name = label_in_lines(scale.name, 28)
     used, line = {row for _, _, row in placed}, LINE * max_lines(scale.labels)
     half = LINE * max_lines([name]) / 2
     y = top + 0.1 + max(half, 0.05 + line * ((1 in used) + (3 in used)))

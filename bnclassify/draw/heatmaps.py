@@ -84,9 +84,10 @@ def plot_cpt(
             f"variable must have levels; got the number {shown(variable)}. Use plot_effect."
         )
     family = families(x)[variable]
-    layout = _most_compact_layout(
-        family, tuple(map(x.written_levels, family)), interval is not None
-    )
+    written, downs = tuple(map(x.written_levels, family)), range(max(len(family) - 2, 0), -1, -1)
+    layouts = [_HeatMapLayout(family, written, down, interval is not None) for down in downs]
+    # the shortest longer side, and then the fewest blocks side by side
+    layout = min(layouts, key=lambda layout: max(layout.size_in_inches))
     shares = layout.arranged_cells(frame.to_numpy())
     rows, columns = shares.shape
     if max(rows, columns) > _LONGEST or shares.size > _MOST_CELLS:
@@ -117,7 +118,7 @@ def plot_cpt(
         for cell, (low, high) in enumerate(zip(lows, highs, strict=True)):
             texts[cell] += f"\n{low:.2f} to {high:.2f}"
     draw_cells_of_shares(axes, shares, texts, unseen)
-    _write_block_labels(axes, layout)
+    layout.write_labels(axes)
     across = f"; columns: {family[-1]}" if len(family) > 1 else ""
     add_title_and_legend(axes, ax, layout.title, f"rows: {variable}{across}")
     axes.xaxis.set_label_position("top")
@@ -188,37 +189,31 @@ class _HeatMapLayout:
         width = 0.6 + text_width(rows) + max(title, table)
         return max(width, 2.5), 0.4 + LINE * lines + depth + row
 
-
-def _most_compact_layout(family: Family, levels: Levels, bounded: bool = False) -> _HeatMapLayout:
-    """Choose the layout with the shortest longer side and then the fewest blocks side by side."""
-    most_down = max(len(family) - 2, 0)
-    layouts = [_HeatMapLayout(family, levels, down, bounded) for down in range(most_down, -1, -1)]
-    return min(layouts, key=lambda layout: max(layout.size_in_inches))
-
-
-def _write_block_labels(axes: Axes, layout: _HeatMapLayout) -> None:
-    """Write the labels of rows, columns and blocks, and draw lines between blocks."""
-    (rows, columns), (row_blocks, column_blocks) = layout.row_and_column_labels, layout.block_titles
-    width = len(columns) * len(column_blocks)
-    _, _, depth, is_vertical = layout.columns
-    turned = 90 if is_vertical else 0
-    axes.set_xticks(range(width), columns * len(column_blocks), rotation=turned)
-    axes.set_yticks(range(len(rows) * len(row_blocks)), rows * len(row_blocks))
-    axes.xaxis.tick_top()
-    if len(column_blocks) > 1:
-        axes.xaxis.remove_overlapping_locs = False
-        middles = [(i + 0.5) * len(columns) - 0.5 for i in range(len(column_blocks))]
-        axes.set_xticks(middles, column_blocks, minor=True)
-        axes.tick_params(axis="x", which="minor", pad=5 + 72 * depth)
-    if len(row_blocks) > 1:
-        axes.yaxis.remove_overlapping_locs = False
-        axes.set_yticks(
-            [(i + 0.5) * len(rows) - 0.5 for i in range(len(row_blocks))], row_blocks, minor=True
-        )
-        axes.tick_params(axis="y", which="minor", pad=8 + 72 * text_width(rows))
-    for i in range(1, len(row_blocks)):
-        axes.axhline(i * len(rows) - 0.5, color="white", linewidth=4)
-    for j in range(1, len(column_blocks)):
-        axes.axvline(j * len(columns) - 0.5, color="white", linewidth=6)
-    axes.tick_params(which="both", length=0)
-    axes.spines[:].set_visible(False)
+    def write_labels(self, axes: Axes) -> None:
+        """Write the labels of rows, columns and blocks, and draw lines between blocks."""
+        (rows, columns), (row_blocks, column_blocks) = self.row_and_column_labels, self.block_titles
+        width = len(columns) * len(column_blocks)
+        _, _, depth, is_vertical = self.columns
+        turned = 90 if is_vertical else 0
+        axes.set_xticks(range(width), columns * len(column_blocks), rotation=turned)
+        axes.set_yticks(range(len(rows) * len(row_blocks)), rows * len(row_blocks))
+        axes.xaxis.tick_top()
+        if len(column_blocks) > 1:
+            axes.xaxis.remove_overlapping_locs = False
+            middles = [(i + 0.5) * len(columns) - 0.5 for i in range(len(column_blocks))]
+            axes.set_xticks(middles, column_blocks, minor=True)
+            axes.tick_params(axis="x", which="minor", pad=5 + 72 * depth)
+        if len(row_blocks) > 1:
+            axes.yaxis.remove_overlapping_locs = False
+            axes.set_yticks(
+                [(i + 0.5) * len(rows) - 0.5 for i in range(len(row_blocks))],
+                row_blocks,
+                minor=True,
+            )
+            axes.tick_params(axis="y", which="minor", pad=8 + 72 * text_width(rows))
+        for i in range(1, len(row_blocks)):
+            axes.axhline(i * len(rows) - 0.5, color="white", linewidth=4)
+        for j in range(1, len(column_blocks)):
+            axes.axvline(j * len(columns) - 0.5, color="white", linewidth=6)
+        axes.tick_params(which="both", length=0)
+        axes.spines[:].set_visible(False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -17,28 +18,28 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ..accessors import check_model
+from ..additive.scorecard import Scorecard
 from ..draw.canvas import ORANGE
-from ..draw.networks import choose_arcs_to_draw, plot
-from ..draw.nodes import text_as_html
+from ..draw.networks import choose_arcs_to_draw, plot, text_as_html
 from ..elimination import density_grid
 from ..files.storage import check_file_name, replace_file
 from ..model import Model
 from ..numbers import number_of_decimals
-from ..prediction import cards_of_features, positions_parents_first
+from ..prediction import cards_of_features, effect_ranges, positions_parents_first
 from ..scores import (
     Blend,
     Completed,
     Raised,
-    Table,
+    Rows,
     is_sum_of_tables,
     main_effects,
     shifts_of_missing,
 )
 from ..tools.arrays import ArrayOf, log
-from ..tools.checks import Instance
+from ..tools.checks import Instance, Names, Optional, check_columns
+from ..tools.graphs import descending_order
 from ..tools.messages import to_python_scalar
 from .libraries import check_distinct_texts
-from .page_view import fields_and_points_of_page, numbers_as_json, titles_of_variables
 from .scorer import Scorer, features_of_largest_table, scorer_of_model, tables_in_formula
 
 _SMALL = 2**16  # cells of a table that is written within a moment
@@ -148,48 +149,16 @@ def write_page(
     drawn = choose_arcs_to_draw(x, class_arcs=True)
     backwards = [(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]
     arcs = [*drawn.arcs, *backwards]
-    texts = {
-        "title": text_as_html(scorer.class_var if title is None else title),
-        "subtitle": _subtitle_on_data(x, note),
-        "data": _json_of_page(x, scorer, arcs, titles, view),
-        "network": _network_section(x, arcs, drawn.notes),
-    }
-    template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    page = re.sub(r"\{\{(\w+)\}\}", lambda found: texts[found[1]], template)
-    replace_file(file, page.encode("utf-8"))
-
-
-def _subtitle_on_data(x: Model, note: str | None) -> str:
     rows = x.trained_on
     if note is None and rows is not None:
         note = f"From {rows.given or rows.size:,.0f} rows."
-    return f"<p>{text_as_html(note)}</p>" if note else ""
-
-
-def _network_section(x: Model, arcs: _Arcs, notes: Sequence[str]) -> str:
-    """Return the picture of a network, and nothing if features do not depend on each other."""
-    if all(tail == x.class_var for tail, _ in arcs) and len(arcs) == len(x.features):
-        return ""
-    caption = text_as_html(" ".join(f"{note[0].upper()}{note[1:]}." for note in notes))
-    return f"""<section class="card picture" aria-labelledby="network-heading">
-<h2 id="network-heading">Network</h2>
-<p class="soft">Known features have the color of their contribution, and unknown ones are dashed.
-{caption}</p>
-<div class="scroll" id="network" role="region" aria-label="Picture of the network" tabindex="0">
-{_network_as_svg(x, arcs)}</div>
-<details>
-<summary>Arcs as a table</summary>
-<div class="scroll" role="region" aria-label="Arcs" tabindex="0"><table id="arcs"></table></div>
-</details>
-</section>"""
-
-
-def _json_of_page(
-    x: Model, scorer: Scorer, arcs: _Arcs, titles: Mapping[Hashable, str], view: dict[str, Any]
-) -> str:
-    """Return the data of the page as JSON that cannot end its element, or raise."""
-    text = ""
-    if sum(map(_least_characters_of_table, tables_in_formula(scorer))) <= _LONGEST:
+    text, least = "", 0  # a lower bound of the characters of tables
+    for term in tables_in_formula(scorer):
+        cells = term.logs.reshape(-1, term.logs.shape[-1])
+        if cells.size > _SMALL:  # repeated rows are written once
+            # 8, 1: characters of a number, and of the position of a row
+            least += 8 * np.unique(cells, axis=0).size + len(cells)
+    if least <= _LONGEST:
         content = _data_of_page(x, scorer, arcs, titles) | {"page": view}
         text = json.dumps(content, separators=(",", ":"))  # in ASCII
     if not 0 < len(text) <= _LONGEST:
@@ -198,14 +167,44 @@ def _json_of_page(
             f"{features_of_largest_table(scorer)}. Use fewer parents, pairs or levels, or a single "
             "discretization such as discretize='mdlp'."
         )
-    return re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    texts = {
+        "title": text_as_html(scorer.class_var if title is None else title),
+        "subtitle": f"<p>{text_as_html(note)}</p>" if note else "",
+        # JSON that cannot end its element
+        "data": re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", text),
+        "network": _network_section(x, arcs, drawn.notes),
+    }
+    template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+    page = re.sub(r"\{\{(\w+)\}\}", lambda found: texts[found[1]], template)
+    replace_file(file, page.encode("utf-8"))
 
 
-def _least_characters_of_table(term: Table) -> int:
-    """Return a lower bound of the characters of a table, whose repeated rows are written once."""
-    rows = term.logs.reshape(-1, term.logs.shape[-1])
-    # 8, 1: characters of a number, and of the position of a row
-    return 0 if rows.size <= _SMALL else 8 * np.unique(rows, axis=0).size + len(rows)
+def _network_section(x: Model, arcs: _Arcs, notes: Sequence[str]) -> str:
+    """Return the picture of a network, and nothing if features do not depend on each other."""
+    if all(tail == x.class_var for tail, _ in arcs) and len(arcs) == len(x.features):
+        return ""
+    caption = text_as_html(" ".join(f"{note[0].upper()}{note[1:]}." for note in notes))
+    text = _network_as_plain_svg(x, arcs)
+    if len(arcs) <= _MOST_ARCS:
+        picture = plot(x)
+        picture.graph_attr["label"] = ""
+        with suppress(RuntimeError):  # neither Graphviz nor graphviz-pure is installed
+            text = picture.pipe(format="svg", encoding="utf-8")
+    svg = ElementTree.fromstring(text)
+    ElementTree.register_namespace("", _SVG)
+    svg.set("role", "img")
+    svg.set("aria-label", "Network of the class and the features")
+    return f"""<section class="card picture" aria-labelledby="network-heading">
+<h2 id="network-heading">Network</h2>
+<p class="soft">Known features have the color of their contribution, and unknown ones are dashed.
+{caption}</p>
+<div class="scroll" id="network" role="region" aria-label="Picture of the network" tabindex="0">
+{ElementTree.tostring(svg, encoding="unicode")}</div>
+<details>
+<summary>Arcs as a table</summary>
+<div class="scroll" role="region" aria-label="Arcs" tabindex="0"><table id="arcs"></table></div>
+</details>
+</section>"""
 
 
 def _data_of_page(
@@ -213,7 +212,10 @@ def _data_of_page(
 ) -> dict[str, Any]:
     position = {variable: i for i, variable in enumerate(x.variables)}
     names = check_distinct_texts(x.variables, "variables")
-    lacking = _features_missing_in_training(x)
+    # features whose missing values are evidence, because training rows have some
+    lacking = set(shifts_of_missing(x.score))
+    if isinstance(x.score, Completed):
+        lacking = set(np.flatnonzero(x.score.unknown.gaps).tolist())
     features = []
     for i, column in enumerate(scorer.columns):
         # the points and widths of a grid
@@ -234,6 +236,10 @@ def _data_of_page(
         }
         features.append(own)
     tables = main_effects(x.score, cards_of_features(x)) if is_sum_of_tables(x.score) else ()
+    # the formulas of values of features, None if the formula of scores contains them
+    score = x.score.formula if isinstance(x.score, Raised) else x.score
+    parts = score.trees if isinstance(score, Blend) else (score,)
+    outcomes = None if x.value_formulas == parts else _formula_as_json(x.value_formulas)
     return {
         "classVar": names[-1],
         "labels": check_distinct_texts(scorer.labels, "labels of the class"),
@@ -245,28 +251,12 @@ def _data_of_page(
             "pairs": bool(x.pairs),
             "missing": isinstance(x.score, Completed) or bool(shifts_of_missing(x.score)),
             "tables": _formula_as_json(tuple(tables)),
-            "outcomes": _value_formulas_as_json(x),
+            "outcomes": outcomes,
         },
         "order": positions_parents_first(x),
         "parents": [[position[tail] for tail, head in arcs if head == v] for v in x.variables],
         "formula": _formula_as_json(scorer.formula),
     }
-
-
-def _value_formulas_as_json(x: Model) -> object:
-    """Return the formulas of values of features, None if the formula of scores contains them."""
-    score = x.score.formula if isinstance(x.score, Raised) else x.score
-    parts = score.trees if isinstance(score, Blend) else (score,)
-    return None if x.value_formulas == parts else _formula_as_json(x.value_formulas)
-
-
-def _features_missing_in_training(x: Model) -> set[int]:
-    """Return the features whose missing values are evidence, because training rows have some."""
-    score = x.score
-    if isinstance(score, Completed):
-        found: list[int] = np.flatnonzero(score.unknown.gaps).tolist()
-        return set(found)
-    return set(shifts_of_missing(score))
 
 
 def _labels_as_json(labels: Sequence[Hashable]) -> list[str | float]:
@@ -303,38 +293,16 @@ def _formula_as_json(value: object, *, fixed: bool = False) -> object:
             content[field.name] = _formula_as_json(own, fixed=field.name in _FIXED)
         return content
     if isinstance(value, np.ndarray):
-        return _array_as_json(value.astype(int) if value.dtype == bool else value, fixed)
+        array = value.astype(int) if value.dtype == bool else value
+        if not array.size:
+            return {"shape": array.shape, "numbers": {"text": ""}}
+        cells = array.reshape(-1, array.shape[-1])
+        rows, positions = np.unique(cells, axis=0, return_inverse=True)
+        if 2 * len(rows) > len(cells):
+            return {"shape": array.shape, "numbers": numbers_as_json(array, fixed=fixed)}
+        numbers = numbers_as_json(rows, fixed=fixed)
+        return {"shape": array.shape, "numbers": numbers, "rows": numbers_as_json(positions)}
     return list(map(_formula_as_json, value)) if isinstance(value, tuple) else value
-
-
-def _array_as_json(array: ArrayOf[Any], fixed: bool) -> dict[str, object]:
-    """Return an array as its shape and numbers; if rows repeat, distinct rows and positions."""
-    if not array.size:
-        return {"shape": array.shape, "numbers": {"text": ""}}
-    cells = array.reshape(-1, array.shape[-1])
-    rows, positions = np.unique(cells, axis=0, return_inverse=True)
-    if 2 * len(rows) > len(cells):
-        return {"shape": array.shape, "numbers": numbers_as_json(array, fixed=fixed)}
-    return {
-        "shape": array.shape,
-        "numbers": numbers_as_json(rows, fixed=fixed),
-        "rows": numbers_as_json(positions),
-    }
-
-
-def _network_as_svg(x: Model, arcs: _Arcs) -> str:
-    """Return the network as SVG, in which the titles of nodes are positions of the variables."""
-    text = _network_as_plain_svg(x, arcs)
-    if len(arcs) <= _MOST_ARCS:
-        picture = plot(x)
-        picture.graph_attr["label"] = ""
-        with suppress(RuntimeError):  # neither Graphviz nor graphviz-pure is installed
-            text = picture.pipe(format="svg", encoding="utf-8")
-    svg = ElementTree.fromstring(text)
-    ElementTree.register_namespace("", _SVG)
-    svg.set("role", "img")
-    svg.set("aria-label", "Network of the class and the features")
-    return ElementTree.tostring(svg, encoding="unicode")
 
 
 def _network_as_plain_svg(x: Model, arcs: _Arcs) -> str:
@@ -368,3 +336,89 @@ def _network_as_plain_svg(x: Model, arcs: _Arcs) -> str:
         dot = f'<circle cx="{left:.1f}" cy="{top:.1f}" r="8"/>'
         lines.append(f'<g class="node"><title>{i}</title>{dot}{text}</g>')
     return "".join([*lines, "</g></svg>"])
+
+
+_BYTES = 6  # of a number, which is exact to 4e-15 of the largest of its array
+_DIGITS = (6, 8)  # of effects, and of covariances
+
+
+def titles_of_variables(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashable, str]:
+    """Return the title of each variable, or raise an error."""
+    Optional(Instance(Mapping, "a dict of titles by variable")).check("labels", labels)
+    check_columns(list(labels or {}), x.variables, "labels")
+    for name, text in (labels or {}).items():
+        Instance(str, "text").check(f"labels[{name!r}]", text)
+    return {name: (labels or {}).get(name, str(name)) for name in x.variables}
+
+
+def fields_and_points_of_page(
+    x: Model, titles: Mapping[Hashable, str], order: Sequence[Hashable] | None
+) -> dict[str, Any]:
+    """Return what the page shows, as JSON has it; ``order`` names the first fields."""
+    first = list(Optional(Names(x.features, "features of the model")).check("order", order) or ())
+    strengths = effect_ranges(x)
+    chosen = [x.features.index(name) for name in first]
+    rest = [i for i in descending_order(strengths).tolist() if i not in chosen]
+    # 0.01: range of the log odds of a feature without effect
+    idle = [i for i in rest if strengths[i] < 0.01]
+    idle = idle if len(idle) < len(x.features) else []
+    return {
+        "classTitle": titles[x.class_var],
+        "order": [*chosen, *[i for i in rest if i not in idle]],
+        "idle": idle,
+        "start": "start" if x.no_joint else "prior",
+        "card": _points_of_card(x, titles) if isinstance(x, Scorecard) else None,
+    }
+
+
+def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str, Any]:
+    """Return the points of a card: as tables by codes, and as lines to read."""
+    table, totals = card.points, card.probabilities
+    nothing = np.full((len(card.features), 1), -1)
+    neutral = card.points_at_rows(Rows(nothing, unknown=nothing < 0)).ravel().tolist()
+    parents = dict(zip(card.features, card.parent_of_each_feature, strict=True))
+    rows = []
+    for name, value, given, points in table.itertuples(index=False):
+        parent = parents.get(name)
+        condition = "" if parent is None else f"{titles[card.features[parent]]} = {given}"
+        rows.append([str(name), str(value), condition, int(points)])
+    places = np.linspace(0, len(totals) - 1, 25).round()  # of at most 25 totals
+    some = totals.iloc[np.unique(places.astype(int))]
+    tables = []
+    for feature_points in card.feature_points:
+        tables.append({"shape": feature_points.shape, "numbers": numbers_as_json(feature_points)})
+    return {
+        "target": card.known_levels[-1].index(card.target),
+        "start": card.start,
+        "tables": tables,
+        "scopes": [list(scope) for scope in card.term_scopes],
+        "neutral": neutral if card.unknown is not None else None,
+        "rows": rows,
+        "totals": [[int(total), float(p)] for total, p in some.itertuples(index=False)],
+    }
+
+
+def numbers_as_json(array: ArrayOf[Any], *, fixed: bool = False) -> dict[str, Any]:
+    """Return the numbers of an array as text with all digits, or in fewer characters.
+
+    Positions, decimals with few digits, and numbers of which the digits after
+    14 of the largest do not matter (``fixed``), can be whole numbers of some
+    bytes, the lowest byte first, in base 64, divided by the number ``per``.
+    The smallest whole number stands for -inf.
+    """
+    numbers = array.ravel()
+    is_whole = numbers.dtype.kind in "iu"
+    as_text = {"text": " ".join(map(repr, numbers.tolist()))}
+    finite = np.where(np.isneginf(numbers), 0.0, numbers)
+    if not ((is_whole or fixed) and np.isfinite(finite).all()):
+        return as_text
+    largest = float(np.abs(finite).max(initial=0.0)) or 1.0
+    decimals = [10.0**digits for digits in _DIGITS if (finite.round(digits) == finite).all()]
+    per = 1.0 if is_whole else min([*decimals, (256**_BYTES // 2 - 1) / largest])
+    width = (int(largest * per).bit_length() + 8) // 8
+    if len(as_text["text"]) < 4 * width * numbers.size / 3 + 40:  # 40: characters of keys and per
+        return as_text
+    whole = np.rint(finite * per).astype("<i8")
+    whole[np.isneginf(numbers)] = -(256**width) // 2
+    content = whole.view(np.uint8).reshape(-1, 8)[:, :width].tobytes()
+    return {"bytes": b64encode(content).decode("ascii"), "width": width, "per": per}
