@@ -8,7 +8,7 @@ from contextlib import suppress
 from copy import copy
 from functools import partial
 from math import ceil, floor
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..dataset import MISSING
 from ..model import Model
 from ..prediction import check_costs
 from ..scores import Mixture, Sum, sums_in_formula
-from ..tools.arrays import Array, ArrayOf, first_best
+from ..tools.arrays import Array, first_best
 from ..tools.checks import Names, OneOf, Optional, must_be
 from ..tools.messages import listed, repeated_items, shown
 from .scorer import ColumnCoding, Scorer, features_of_largest_table, scorer_of_model
@@ -148,9 +148,22 @@ def to_sql(
     (1727, 'acc') 0.0645
     >>> database.close()
     """
-    source, keys = _quoted_table_name(table), _names_of_key_columns(key)
+    parts = list(table) if isinstance(table, tuple | list) else [table]
+    if not parts or not all(isinstance(name, str) and name for name in parts):
+        error = ValueError if isinstance(table, str | tuple | list) else TypeError
+        hint = "A table in a schema is a tuple of two names, (schema, table)."
+        raise error(must_be("table", "the name of a table", table, hint))
+    source = ".".join([quoted_identifier(str(name)) for name in parts])
+    names = Optional(Names()).check("key", [key] if isinstance(key, str) else key) or ()
+    keys = tuple([name for name in names if isinstance(name, str) and name])
+    if len(keys) < len(names):
+        raise TypeError(must_be("key", "the name of a column or a list of names", key))
     typed = OneOf(("text", "typed")).check("numbers", numbers) == "typed"
-    x, costs = _model_and_costs(x)
+    costs = None if isinstance(x, Model) else getattr(x, "costs", None)
+    if costs is not None:  # of an estimator, whose decisions are a column of their own
+        x = copy(x)
+        setattr(x, "costs", None)  # noqa: B010
+    x = check_fitted(x)
     scorer = scorer_of_model(x)
     points = ["points"] * isinstance(x, Scorecard)
     probabilities = [f"prob_{label}" for label in scorer.labels]
@@ -209,15 +222,6 @@ def to_sql(
     return statement
 
 
-def _model_and_costs(x: object) -> tuple[Model, Any]:
-    """Return the model of an estimator and its costs; None for others, and for models."""
-    costs = None if isinstance(x, Model) else getattr(x, "costs", None)
-    if costs is not None:
-        x = copy(x)
-        setattr(x, "costs", None)  # noqa: B010
-    return check_fitted(x), costs
-
-
 def _decision_as_case(costs: Array, decisions: Sequence[Hashable], names: Sequence[str]) -> str:
     """Return the decision of the lowest expected cost, the first if tied, as `least_costly` does.
 
@@ -238,23 +242,6 @@ def _decision_as_case(costs: Array, decisions: Sequence[Hashable], names: Sequen
         ]
         cases.append(f"WHEN {' AND '.join(is_least)} THEN {label}")
     return f"CASE WHEN {names[0]} IS NULL THEN NULL {' '.join(cases)} ELSE {last} END"
-
-
-def _quoted_table_name(table: object) -> str:
-    names = list(table) if isinstance(table, tuple | list) else [table]
-    if not names or not all(isinstance(name, str) and name for name in names):
-        error = ValueError if isinstance(table, str | tuple | list) else TypeError
-        hint = "A table in a schema is a tuple of two names, (schema, table)."
-        raise error(must_be("table", "the name of a table", table, hint))
-    return ".".join(map(quoted_identifier, map(str, names)))
-
-
-def _names_of_key_columns(key: str | Sequence[str] | None) -> tuple[str, ...]:
-    names = Optional(Names()).check("key", [key] if isinstance(key, str) else key) or ()
-    texts = tuple([name for name in names if isinstance(name, str) and name])
-    if len(texts) < len(names):
-        raise TypeError(must_be("key", "the name of a column or a list of names", key))
-    return texts
 
 
 def _check_distinct_ignoring_case(argument: str, names: Sequence[str], what: str) -> None:
@@ -365,12 +352,19 @@ def _card_statement(
     query = Query(typed)
     tables = list(zip(card.term_scopes, card.feature_points, strict=True))
     pairs = [(scope, table) for scope, table in tables if table.any()]
-    lacking, most = _features_and_missing_limit(card)
+    lacking, most = list[int](), 0  # features of which at most so many may be missing
+    if card.unknown is not None:
+        gaps = np.flatnonzero(card.unknown.gaps).tolist()
+        if card.unknown.most < len(gaps):
+            lacking, most = gaps, int(card.unknown.most)
     used = sorted({i for scope, _ in pairs for i in scope}.union(lacking))
     kept = [f"k{i}" for i in range(len(keys))]
     own = []
     for i, column in enumerate(scorer.columns):
-        own.append(quoted_identifier(_unused_column_name(str(column.name), i, typed)))
+        name = str(column.name)
+        if not typed or re.fullmatch(r"k\d+|total", name.casefold()):  # another column has it
+            name = f"{name.encode()[: _MOST_BYTES - 8].decode(errors='ignore')}_{i + 1}"
+        own.append(quoted_identifier(name))
     is_plain = not any(has_boolean_labels(c) or has_long_integers(c) for c in scorer.columns)
     if typed and is_plain:
         found = [typed_column_value(scorer.columns[i]) for i in used]
@@ -384,40 +378,21 @@ def _card_statement(
     always = [] if card.unknown is None else list[bool](card.unknown.always.tolist())
     points = []
     for scope, own_points in pairs:
-        case = _points_of_feature_as_case(scope, own_points, scorer.columns, own, always)
-        points.append(case)
+        feature, *parents = scope
+        indent, cases = "\n      " if parents else "\n    ", []
+        for row in own_points.reshape(len(own_points), -1).T.tolist():  # per value of the parent
+            *texts, of_missing = map(str, row)
+            of_missing = "NULL" if always and always[feature] else of_missing
+            texts.append(of_missing)
+            column = scorer.columns[feature]
+            cases.append(_case_of_texts_by_code(column, own[feature], texts, indent))
+        for parent in parents:  # at most one
+            cases = [_case_of_texts_by_code(scorer.columns[parent], own[parent], cases)]
+        points += cases
     total = f"CAST({' +'.join([str(card.start), *points])} AS DOUBLE PRECISION)"
     if lacking:
         count = " + ".join([f"CASE WHEN {own[i]} IS NULL THEN 1 ELSE 0 END" for i in lacking])
         total = f"CASE WHEN {count} <= {most} THEN {total} END"
-    outputs = _named_columns([*kept, *_card_result_columns(card, scorer)], names)
-    cleaned = f"{chain}SELECT{_indented_columns(columns or ['1'])}\nFROM {source}"
-    totals = _indented_columns([*kept, f"{total} AS total"])
-    scored = f"SELECT{totals}\nFROM (\n{cleaned}\n) AS cleaned"
-    return f"SELECT{_indented_columns(outputs)}\nFROM (\n{scored}\n) AS scored\n"
-
-
-def _features_and_missing_limit(card: Scorecard) -> tuple[list[int], int]:
-    """Return features of which so many may be missing, and the number; none if all may be."""
-    if card.unknown is None:
-        return [], 0
-    found: list[int] = np.flatnonzero(card.unknown.gaps).tolist()
-    return (found, int(card.unknown.most)) if card.unknown.most < len(found) else ([], 0)
-
-
-def _unused_column_name(name: str, i: int, is_own: bool) -> str:
-    """Return a name for the column of a feature that no other column has: its own, if free."""
-    if is_own and not re.fullmatch(r"k\d+|total", name.casefold()):
-        return name
-    return f"{name.encode()[: _MOST_BYTES - 8].decode(errors='ignore')}_{i + 1}"
-
-
-def _indented_columns(columns: Sequence[str]) -> str:
-    return "\n  " + ",\n  ".join(columns)
-
-
-def _card_result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
-    """Return the predicted label, the points and the probabilities, as functions of the total."""
     totals = card.probabilities["total"].to_numpy(dtype=np.int64)
     target = scorer.labels.index(card.target)
     at_zero, labels = card.intercept - card.unit * card.start, label_literals(scorer.labels)
@@ -437,32 +412,15 @@ def _card_result_columns(card: Scorecard, scorer: Scorer) -> list[str]:
         text = f"1e0 / (1e0 + EXP({exponent}))"
         outside = f"WHEN total < {low} THEN {at_low} WHEN total > {high} THEN {at_high}"
         result.append(text if is_safe else f"CASE {outside} ELSE {text} END")
-    return result
+    outputs = _named_columns([*kept, *result], names)
+    cleaned = f"{chain}SELECT{_indented_columns(columns or ['1'])}\nFROM {source}"
+    summed = _indented_columns([*kept, f"{total} AS total"])
+    scored = f"SELECT{summed}\nFROM (\n{cleaned}\n) AS cleaned"
+    return f"SELECT{_indented_columns(outputs)}\nFROM (\n{scored}\n) AS scored\n"
 
 
-def _points_of_feature_as_case(
-    scope: tuple[int, ...],
-    table: ArrayOf[np.int64],
-    columns: Sequence[ColumnCoding],
-    names: Sequence[str],
-    always: Sequence[bool],
-) -> str:
-    """Return the points of a feature as a CASE, within one of its parent if it has one.
-
-    They are NULL if the feature is missing and was ``always`` known in
-    training.
-    """
-    own, *parents = scope
-    rows: list[list[int]] = table.reshape(len(table), -1).T.tolist()  # one per value of the parent
-    indent = "\n      " if parents else "\n    "
-    cases = []
-    for row in rows:
-        *texts, of_missing = map(str, row)
-        of_missing = "NULL" if always and always[own] else of_missing
-        cases.append(_case_of_texts_by_code(columns[own], names[own], [*texts, of_missing], indent))
-    if not parents:
-        return cases[0]
-    return _case_of_texts_by_code(columns[parents[0]], names[parents[0]], cases)
+def _indented_columns(columns: Sequence[str]) -> str:
+    return "\n  " + ",\n  ".join(columns)
 
 
 def _case_of_texts_by_code(

@@ -129,7 +129,10 @@ class ScoreColumns:
         rule = formula.rule
         usual = list(zip(self.codes, list[float](rule.usual.tolist()), strict=True))
         total = float(rule.usual.sum()) or 1.0
-        shares = [_value_if_missing(code, share / total) for code, share in usual]
+        shares = [
+            f"CASE WHEN {code} IS NULL THEN {sql_number(share / total)} ELSE 0e0 END"
+            for code, share in usual
+        ]
         h = self.query.add_column(sql_sum([ZERO, *shares]))
         kept = self.query.add_column(f"1-{h}")
         base, rest = sql_number(rule.power), sql_number(1 - rule.power)
@@ -246,7 +249,11 @@ class ScoreColumns:
             scope = tuple(sorted({u for s, _ in touching for u in s} - {v}))
             if prod(cards[u] for u in (v, *scope)) * self.n_classes > MOST_CHARACTERS // 20:
                 raise TooLargeError
-            aligned = [_factor_on_scope(factor, (v, *scope)) for factor in touching]
+            aligned = []  # cells with one axis per feature, of length 1 if it is not in the factor
+            for own, cells in touching:
+                axes = sorted(range(len(own)), key=lambda i: (v, *scope).index(own[i]))
+                places = [i for i, u in enumerate((v, *scope)) if u not in own]
+                aligned.append(np.expand_dims(cells.transpose(*axes, len(own)), places))
             return scope, self._factor_without_feature(codes[v], aligned)
 
         order, _ = plan_elimination(list(cards), [scope for scope, _ in factors], cards)
@@ -276,13 +283,20 @@ class ScoreColumns:
                 result[at] = case_by_code(code, texts, sql_entry(float(sums[at])))
             return result
         # ln Σ_v exp(log_v + evidence_v) = top + ln Σ_v exp(log_v) exp(evidence_v - top)
-        evidence = _columns_of_summed_factors(self.query, others)
+        evidence = np.empty(np.broadcast_shapes(*[cells.shape for cells in others]), dtype=object)
+        add = np.frompyfunc(self.query.add_column, 1, 1)
+        # a text that occurs in several sums gets its own column
+        once = [cells if cells.size == evidence.size else add(cells) for cells in others]
+        broadcast = np.broadcast_arrays(*once)
+        for at in np.ndindex(evidence.shape):
+            texts = [str(cells[at]) for cells in broadcast if cells[at] != ZERO]
+            evidence[at] = self.query.add_column(sql_sum(texts))
         tops = np.empty((1, *evidence.shape[1:]), dtype=object)
         for at in np.ndindex(tops.shape[1:]):
             names: list[str] = evidence[(slice(None), *at)].tolist()
             tops[0][at] = column_of_maximum(self.query, names, f"{code} IS NOT NULL")
         differences = np.frompyfunc(exp_of_difference, 2, 1)(evidence, tops)
-        shares = np.frompyfunc(self.query.add_column, 1, 1)(differences)
+        shares = add(differences)
         evidence, tops, shares, _ = np.broadcast_arrays(evidence, tops, shares, logs)
         for at in np.ndindex(result.shape):
             column = (slice(None), *at)
@@ -302,11 +316,6 @@ class ScoreColumns:
         mass = self.query.add_column(sql_sum(masses))
         total = f"CASE WHEN {mass}>0 THEN {top}+LN({mass}) ELSE {IMPOSSIBLE} END"
         return case_by_code(code, observed, total)
-
-
-def _value_if_missing(code: str, value: float) -> str:
-    """Return a number if a feature is missing, and 0 if not."""
-    return f"CASE WHEN {code} IS NULL THEN {sql_number(value)} ELSE 0e0 END"
 
 
 def term_relative_to_first_class(term: Term) -> Term:
@@ -343,24 +352,3 @@ def _cut_from_text(codes: Sequence[str], values: Array) -> str:
     text = "".join([entry.rjust(width) for entry in entries])
     cut = f"CAST(SUBSTR('{text}',1+{width}*({at}),{width}) AS DOUBLE PRECISION)"
     return f"COALESCE({cut},{default})" if default else cut
-
-
-def _factor_on_scope(factor: Factor, scope: tuple[int, ...]) -> Cells:
-    """Return a factor's cells with one axis per feature, of length 1 if it is not in the factor."""
-    own, cells = factor
-    order = sorted(range(len(own)), key=lambda i: scope.index(own[i]))
-    cells = cells.transpose(*order, len(own))
-    places = [i for i, v in enumerate(scope) if v not in own]
-    return np.expand_dims(cells, places)
-
-
-def _columns_of_summed_factors(query: Query, factors: Sequence[Cells]) -> Cells:
-    """Return the names of columns that hold the sums; a term of several gets its own column."""
-    result = np.empty(np.broadcast_shapes(*[cells.shape for cells in factors]), dtype=object)
-    name = np.frompyfunc(query.add_column, 1, 1)
-    once = [cells if cells.size == result.size else name(cells) for cells in factors]
-    broadcast = np.broadcast_arrays(*once)
-    for at in np.ndindex(result.shape):
-        texts = [str(cells[at]) for cells in broadcast if cells[at] != ZERO]
-        result[at] = query.add_column(sql_sum(texts))
-    return result

@@ -295,21 +295,18 @@ def cleaned_column(query: Query, column: ColumnCoding) -> str:
     value = column_as_text(column) if _may_hold_booleans(column) else raw_column_value(column)
     value = query.add_source_column(value)
     number = query.add_column(sql_number_from_text(column, text, kind, value))
-    return query.add_column(_text_of_level(column, text, number)) if is_long else number
-
-
-def _text_of_level(column: ColumnCoding, text: str, number: str) -> str:
-    """Return the level of a column with long integers as text; other values equal none of them.
-
-    A long integer, which floats merge with others, is compared as text: 2**53 +
-    1 is not 9.007199254740992e15. Others are compared as numbers: 1.0 is 1, and
-    1e20 is 100000000000000000000.
-    """
+    if not is_long:
+        return number
+    # A long integer, which floats merge with others, is compared as text: 2**53 + 1 is not
+    # 9.007199254740992e15. Others are compared as numbers: 1.0 is 1, and 1e20 is
+    # 100000000000000000000. Other values equal no level.
     is_exact = f"LENGTH({text})>15 AND {text} NOT LIKE '%.%' AND {text} NOT LIKE '%e%'"
     levels = [x for x in column.known if isinstance(x, int | float) and float(x) == x]
     cases = [f"WHEN {x if abs(x) < 2**63 else float(x)!r} THEN '{x}' " for x in levels]
     of_number = f"CASE {number} {''.join(cases)}ELSE '' END" if cases else "''"
-    return f"CASE WHEN {number} IS NULL THEN NULL WHEN {is_exact} THEN {text} ELSE {of_number} END"
+    return query.add_column(
+        f"CASE WHEN {number} IS NULL THEN NULL WHEN {is_exact} THEN {text} ELSE {of_number} END"
+    )
 
 
 def has_boolean_labels(column: ColumnCoding) -> bool:
