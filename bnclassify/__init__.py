@@ -116,7 +116,7 @@ from .additive.effects import effects as effects
 from .additive.from_effects import from_effects as from_effects
 from .additive.monotonize import monotonize as monotonize
 from .additive.scorecard import scorecard as scorecard
-from .check import column_warnings as column_warnings, conversions as conversions  # hooks
+from .check import conversions as conversions  # hooks
 from .check.check_data import check_data as check_data
 from .classifiers import BNC as BNC, Ensemble as Ensemble
 from .dataset import Dataset as Dataset

@@ -1,8 +1,8 @@
-"""What is odd about a table, before a model is fitted."""
+"""What is odd about a table: listed before a model is fitted, and warned of by learners."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -16,16 +16,36 @@ from ..dataset import (
     TIMES,
     Dataset,
     Opened,
+    Schema,
     conversion_advice,
     how_to_label,
 )
-from ..frames import Frame, InFull, arrays_and_types, make_mark_missing, open_data
-from ..tools.arrays import Codes
+from ..frames import (
+    COLUMN_WARNINGS,
+    Frame,
+    InFull,
+    arrays_and_types,
+    make_mark_missing,
+    open_data,
+)
 from ..tools.calls import with_call_advice
 from ..tools.checks import check_column_name, check_columns
+from ..tools.messages import warn
 from .coded_columns import CodedColumn, Finding
-from .findings import column_findings, drop_columns_code, float_class_finding
-from .row_findings import equal_rows_beyond_chance, find_frequencies, find_missing_together
+from .findings import (
+    can_only_copy_class,
+    column_findings,
+    columns_that_may_copy_class,
+    drop_columns_code,
+    float_class_finding,
+    sentences_about_findings,
+)
+from .row_findings import (
+    MOST_COLUMNS,
+    equal_rows_beyond_chance,
+    find_frequencies,
+    find_missing_together,
+)
 
 _READABLE = (*FLOATS, "string", "boolean", "integer", "categorical", "empty")
 """Inferred types of columns that are categories or numbers."""
@@ -151,9 +171,17 @@ def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
             found[column.name] += column_findings(column)
     for finding in find_missing_together(columns):
         found[finding.column].append(finding)
+    findings = list(chain(*found.values()))
+    numbers = {name: x for data in read.values() for name, x in data.numbers.items()}
+    equal = equal_rows_beyond_chance([data.codes[0] for data in read.values()], numbers, classes)
+    if equal:
+        text = f"{max(equal.values()):,} rows equal an earlier row, but not by chance"
+        copies = "If they are copies, use dataset.drop_duplicates()"
+        remedy = f"{copies}, and if rows belong to persons, groups="
+        findings.append(Finding(_ROWS, text, remedy))
     table = [
         (f.column, f.finding, f.remedy or f"Drop it, with {drop_columns_code([f.column])}")
-        for f in (*chain(*found.values()), *_find_equal_rows(read, classes))
+        for f in findings
     ]
     return _Findings(table, columns=["column", "finding", "remedy"], dtype=object)
 
@@ -170,17 +198,6 @@ class _Findings(pd.DataFrame):
 
     def _repr_html_(self) -> str | None:
         return super()._repr_html_() if len(self) else f"<p>{self!r}</p>"  # type: ignore[misc]
-
-
-def _find_equal_rows(read: Mapping[Hashable, Dataset], classes: Codes | None) -> list[Finding]:
-    """Return the finding that rows are equal, if they are so more often than by chance."""
-    numbers = {name: x for data in read.values() for name, x in data.numbers.items()}
-    equal = equal_rows_beyond_chance([data.codes[0] for data in read.values()], numbers, classes)
-    if not equal:
-        return []
-    text = f"{max(equal.values()):,} rows equal an earlier row, but not by chance"
-    copies = "If they are copies, use dataset.drop_duplicates()"
-    return [Finding(_ROWS, text, f"{copies}, and if rows belong to persons, groups=")]
 
 
 def _read_for_findings(
@@ -210,3 +227,50 @@ def _read_for_findings(
         found.append(Finding(name, f"{kind} values", advice.rstrip("."), serious=True))
         return None
     return part.encode_raw(None, [name])
+
+
+def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = None) -> None:
+    """Warn of serious findings about columns; numbers of ``raw`` data are read unprepared."""
+    numbers = set((data if raw is None else raw).numbers).difference([class_var])
+    is_wide = len(data.columns) > MOST_COLUMNS  # then, no column counts equal rows
+    dull = {levels for levels in set(data.levels) if is_wide and can_only_copy_class(levels)}
+    classes, tested = None, set(numbers)
+    if class_var in data.positions:
+        classes = data.codes[data.positions[class_var]]
+        may_copy = columns_that_may_copy_class(data.codes, classes)
+        tested.update(data.columns[i] for i in may_copy.tolist())
+    columns = list[CodedColumn]()
+    for (name, levels), codes in zip(data.schema.levels_of.items(), data.codes, strict=True):
+        is_class = name == class_var
+        if name in numbers or (levels in dull and name not in tested and not is_class):
+            continue
+        own = CodedColumn(name, levels, codes, None, data.weights, None if is_class else classes)
+        is_apart = name in data.schema.ordered  # perhaps intervals that were chosen by the class
+        columns.append(own._replace(is_class=is_class, is_apart=is_apart, can_copy=name in tested))
+    if numbers:
+        rows = data if raw is None else raw.rows_with_known(class_var)
+        labels = rows.codes[rows.positions[class_var]] if class_var in rows.positions else None
+        for name in filter(numbers.__contains__, rows.numbers):
+            codes, values = rows.codes[rows.positions[name]], rows.numbers[name]
+            columns.append(CodedColumn(name, (), codes, values, rows.weights, labels))
+    _warn_of_findings(columns, None if is_wide else find_frequencies(columns))
+
+
+def warn_of_labels(schema: Schema) -> None:
+    """Warn of serious findings about labels of data that stay where they are."""
+    none = np.empty(0, dtype=np.int8)
+    columns = zip(schema.columns, schema.levels, strict=True)
+    _warn_of_findings([CodedColumn(name, labels, none) for name, labels in columns])
+
+
+def _warn_of_findings(columns: Sequence[CodedColumn], counts: Finding | None = None) -> None:
+    found = list[Finding]()
+    for column in columns:
+        if counts is None or column.name != counts.column:
+            found += column_findings(column, only_serious=True)
+    found += [] if counts is None else [counts]
+    for sentence in sentences_about_findings(finding for finding in found if finding.serious):
+        warn(sentence)
+
+
+COLUMN_WARNINGS.update(columns=warn_of_columns, labels=warn_of_labels)

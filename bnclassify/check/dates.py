@@ -94,13 +94,23 @@ def find_date_format(texts: Sequence[str]) -> WrittenDates | WrittenNumbers | No
         found, others = split_by_match(texts, pattern.fullmatch)
         if not are_nearly_all(found, others):
             continue
-        is_day_first = pattern is _YEAR_LAST and _is_day_first(found)
+        is_day_first = False
+        if pattern is _YEAR_LAST:  # 01.02.2020 is in February by numbers above 12, or by the points
+            matches = [match for text in found if (match := pattern.fullmatch(text.strip()))]
+            days, months = (max(int(match[k]) for match in matches) for k in (1, 2))
+            is_day_first = days > 12 or ("." in found[0] and months <= 12)
         when = pd.to_datetime(
             pd.Series(found), format="mixed", dayfirst=is_day_first, errors="coerce", utc=True
         ).dt.tz_localize(None)
         if when.isna().any():  # such as a 13th month, or an hour after 23
             if pattern is _HOUR:
-                return _find_time_span_format(found, others)
+                # spans of time that can exceed a day, such as 30:15
+                end = "" if all(text.count(":") == 2 for text in found) else ":00"
+                if pd.to_timedelta(pd.Series(found) + end, errors="coerce").isna().any():
+                    return None
+                code = "{0}.astype('string')" + (f" + {end!r}" if end else "")
+                code = f"pd.to_timedelta({code}).dt.total_seconds()"
+                return WrittenNumbers(code, tuple(found), tuple(others))
             continue
         options = f", dayfirst={is_day_first})" if pattern is _YEAR_LAST else ")"
         if any((match := _YEAR_FIRST.fullmatch(text.strip())) and match["zone"] for text in found):
@@ -135,23 +145,6 @@ def _find_period_format(texts: Sequence[str]) -> WrittenDates | None:
             when = when.mask(is_future, when - pd.DateOffset(years=100))
         return WrittenDates(tuple(found), tuple(others), when, code)
     return None
-
-
-def _find_time_span_format(found: Sequence[str], others: Sequence[str]) -> WrittenNumbers | None:
-    """Return how spans of time that can exceed a day, such as 30:15, are written as text."""
-    end = "" if all(text.count(":") == 2 for text in found) else ":00"
-    if pd.to_timedelta(pd.Series(found) + end, errors="coerce").isna().any():
-        return None
-    code = "{0}.astype('string')" + (f" + {end!r}" if end else "")
-    code = f"pd.to_timedelta({code}).dt.total_seconds()"
-    return WrittenNumbers(code, tuple(found), tuple(others))
-
-
-def _is_day_first(found: Sequence[str]) -> bool:
-    """Whether 01.02.2020 is in February, by numbers above 12, or else by the points."""
-    matches = [match for text in found if (match := _YEAR_LAST.fullmatch(text.strip()))]
-    first, second = (max(int(match[k]) for match in matches) for k in (1, 2))
-    return first > 12 or ("." in found[0] and second <= 12)
 
 
 def how_to_split_dates(name: Hashable, values: Any, argument: str, *, is_whole: bool) -> str:

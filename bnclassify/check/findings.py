@@ -106,7 +106,11 @@ def column_findings(column: CodedColumn, *, only_serious: bool = False) -> Itera
         yield from _findings_on_number_of_values(column)
     elif column.numbers is not None:
         yield from _find_row_numbers(column.name, as_floats(column.numbers))
-    elif len(column.levels) >= _FEWEST_ROWS // 2 and _can_have_too_many_levels(column):
+    elif len(column.levels) >= _FEWEST_ROWS // 2 and (
+        column.is_class
+        or column.weights is not None
+        or 2 * len(column.levels) > np.count_nonzero(column.codes >= 0)
+    ):
         yield from _findings_on_number_of_values(column)
     if column.can_copy and not column.is_apart and group is None:
         copies = list(_find_copy_of_class(column))
@@ -129,13 +133,6 @@ def _are_ordinary_texts(levels: tuple[str, ...]) -> bool:
     texts = [label for label in levels if label != MISSING]
     column = CodedColumn("", levels, np.empty(0, dtype=np.int8), is_class=True)
     return not (_find_numbers_as_text("", texts) or any(_find_in_text_labels(column, texts, False)))
-
-
-def _can_have_too_many_levels(column: CodedColumn) -> bool:
-    """Whether the number of levels can be a serious finding; a quick test without counting them."""
-    if column.is_class or column.weights is not None:
-        return True
-    return bool(2 * len(column.levels) > np.count_nonzero(column.codes >= 0))
 
 
 def _find_numbers_as_text(name: Hashable, texts: list[str]) -> Finding | None:
@@ -230,7 +227,14 @@ def _find_in_text_labels(
 
 
 def _findings_on_number_of_values(column: CodedColumn) -> Iterator[Finding]:
-    rows, levels = _number_of_rows_and_levels(column)
+    rows: float
+    if column.numbers is not None:
+        values = as_floats(column.numbers)
+        known = values[~np.isnan(values)]
+        rows, levels = len(known), len(np.unique(known))
+    else:
+        counts = _row_counts(column)
+        rows, levels = counts.sum(), int(np.count_nonzero(counts))
     name, labels = column.name, column.levels
     few = rows < _FEWEST_ROWS
     if column.is_class:
@@ -324,16 +328,6 @@ def _how_to_merge_levels(name: Hashable) -> str:
     )
 
 
-def _number_of_rows_and_levels(column: CodedColumn) -> tuple[float, int]:
-    """Return the number of known values, and of different values."""
-    if column.numbers is not None:
-        values = as_floats(column.numbers)
-        known = values[~np.isnan(values)]
-        return len(known), len(np.unique(known))
-    counts = _row_counts(column)
-    return float(counts.sum()), int(np.count_nonzero(counts))
-
-
 def _row_counts(column: CodedColumn) -> ArrayOf[Any]:
     """Return the number of rows of each level, by weight."""
     is_known = column.codes >= 0
@@ -367,24 +361,9 @@ def _find_row_numbers(name: Hashable, values: Array) -> Iterator[Finding]:
 def _find_numbers_meaning_missing(name: Hashable, values: Array) -> Iterator[Finding]:
     """Yield whether a few numbers are so far from others that they can mean missing values."""
     known, counts = np.unique(values[np.isfinite(values)], return_counts=True)
-    codes = [number_as_label(code) for code in _repeated_numbers_far_from_others(known, counts)]
-    if codes:
-        column = f"dataset[{name!r}]"
-        which, what = f"{column}.isin({codes!r})", "the numbers"
-        if len(codes) == 1:
-            which, what = f"{column} == {codes[0]!r}", "the number"
-        yield Finding(
-            name,
-            f"{what} {listed(codes, most=8)}, which can stand for a missing value",
-            f"If so, make it missing, with {column} = {column}.mask({which})",
-        )
-
-
-def _repeated_numbers_far_from_others(known: Array, counts: Positions) -> list[float]:
-    """Return the most of ascending numbers at the ends that repeat and are far from all others."""
+    # the most numbers at the ends that repeat and are far from all others
     # 4: maximum number of codes for missing values at an end of a column, such as 96, 97, 98 and 99
-    most = range(min(4, len(known) - 1) + 1)
-    found = list[float]()
+    most, found = range(min(4, len(known) - 1) + 1), list[float]()
     for low, high in product(most, most):
         others, last = known[low : len(known) - high], len(known) - high
         rows = np.r_[counts[:low], counts[last:]]
@@ -396,7 +375,16 @@ def _repeated_numbers_far_from_others(known: Array, counts: Positions) -> list[f
         is_low = not low or _are_distant_codes(-known[:low][::-1], -others[::-1], is_low=True)
         if is_low and (not high or _are_distant_codes(known[last:], others, is_low=False)):
             found = [*known[:low].tolist(), *known[last:].tolist()]
-    return found
+    if codes := list(map(number_as_label, found)):
+        column = f"dataset[{name!r}]"
+        which, what = f"{column}.isin({codes!r})", "the numbers"
+        if len(codes) == 1:
+            which, what = f"{column} == {codes[0]!r}", "the number"
+        yield Finding(
+            name,
+            f"{what} {listed(codes, most=8)}, which can stand for a missing value",
+            f"If so, make it missing, with {column} = {column}.mask({which})",
+        )
 
 
 def _are_distant_codes(tail: Array, others: Array, *, is_low: bool) -> bool:
@@ -549,7 +537,10 @@ def _find_copy_of_class(column: CodedColumn) -> Iterator[Finding]:
     once = np.count_nonzero(is_first & is_last)
     chance = float(np.square(counts / len(classes)).sum())
     repeats = np.count_nonzero(is_same) * log(chance) < CHANCE
-    is_no_chance = separates and _log_chance_of_separation(counts) < CHANCE
+    # Of the N!/Π n! orders of numbers, C! separate the classes: of two classes of 12 rows each, 2
+    # of 2.7 million.
+    log_orders = lgamma(len(classes) + 1) - sum(lgamma(int(n) + 1) for n in counts)
+    is_no_chance = separates and lgamma(len(counts) + 1) - log_orders < CHANCE
     if is_no_chance or (repeats and _FEW * once <= len(values)):
         remedy = _how_to_drop_copies([column.name])
         # Measurements can separate classes, unless all but one class have a single value.
@@ -594,15 +585,6 @@ def _find_separation_of_classes(column: CodedColumn) -> Iterator[Finding]:
     if (area := float(np.mean(areas))) >= 0.98:
         text = f"alone separates the classes with an AUC of {min(area, 0.999):.3f}"
         yield Finding(column.name, text, _how_to_drop_copies([column.name]))
-
-
-def _log_chance_of_separation(counts: Positions) -> float:
-    """Return the log probability that numbers separate classes: C! of N!/Π n! orders do.
-
-    Two classes of 12 rows each are separated in 2 of 2.7 million orders.
-    """
-    log_orders = lgamma(int(counts.sum()) + 1) - sum(lgamma(int(n) + 1) for n in counts)
-    return lgamma(len(counts) + 1) - log_orders
 
 
 def _how_to_drop_copies(names: Sequence[Hashable]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..dataset import MOST_CODES, as_floats
-from ..tools.arrays import Array, ArrayOf, Codes, Mask, Positions
+from ..tools.arrays import Array, ArrayOf, Codes, Positions
 from ..tools.messages import how_to_weight_by_counts, is_named_as_count, listed
 from .coded_columns import CHANCE, CodedColumn, Finding
 
@@ -43,7 +43,11 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
     # 1000: number of rows, evenly spaced, that are looked at first
     some = slice(None, None, max(1, n // 1000))
     sample = {column.name: column.take_rows(some) for column in columns} if counts else {}
-    fine = [name for name, column in sample.items() if _are_measurements(column)]
+    fine = []  # measurements, most of which differ, but not all, as row numbers do
+    for name, column in sample.items():
+        size, values = len(column.codes), int(column.value_positions.max()) + 1
+        if size / 2 < values < size:
+            fine.append(name)
     for column in counts:
         if any(name != column.name for name in fine):
             continue
@@ -58,12 +62,6 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
                 serious=True,
             )
     return None
-
-
-def _are_measurements(column: CodedColumn) -> bool:
-    """Whether most values of a column differ, as in measurements, but not all, as row numbers."""
-    n, values = len(column.codes), int(column.value_positions.max()) + 1
-    return n / 2 < values < n
 
 
 def _counts_equal_rows(column: CodedColumn, others: Sequence[CodedColumn], n: int) -> bool:
@@ -121,10 +119,11 @@ def find_missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
     # 10: number of rows from which values that are missing together are reported
     masks = {name: mask for name, mask in masks.items() if np.count_nonzero(mask) >= 10}
     distinct = {mask.tobytes(): mask for mask in masks.values()}
-    shared = [
-        (mask, [name for name, own in masks.items() if _is_missing_mostly_in_rows(own, mask)])
-        for mask in distinct.values()
-    ]
+    shared = []  # masks with the columns that are missing there, and in less than a tenth elsewhere
+    for mask in distinct.values():
+        most = np.count_nonzero(~mask) / 10
+        names = [v for v, own in masks.items() if own[mask].all() and (own & ~mask).sum() < most]
+        shared.append((mask, names))
     told = set[Hashable]()
     for mask, names in sorted(shared, key=lambda pair: -len(pair[1])):
         n = np.count_nonzero(mask)
@@ -137,11 +136,6 @@ def find_missing_together(columns: Sequence[CodedColumn]) -> Iterator[Finding]:
                 "Find out why, because such rows can be of another kind; to learn without them, "
                 f"use dataset.dropna(subset=[{together[0]!r}])",
             )
-
-
-def _is_missing_mostly_in_rows(own: Mask, mask: Mask) -> bool:
-    """Whether a column is missing in all rows of a mask, and in less than a tenth of the others."""
-    return bool(own[mask].all() and 10 * np.count_nonzero(own & ~mask) < np.count_nonzero(~mask))
 
 
 def equal_rows_beyond_chance(

@@ -114,7 +114,26 @@ def find_number_format(texts: Sequence[str], *, few: bool = False) -> WrittenNum
     if not are_nearly_all(found, others) or (few and not all(map(is_missing_marker, others))):
         return None
     stripped = [text.strip() for text in found]
-    steps = _replacements(stripped, unit, powers, mark)
+    # the patterns that occur in texts, and the replacements that make digits of them
+    together = "\n".join(stripped)
+    around, characters = {*_AROUND.findall(together)}, {*together} - {"\n"}
+    groups = {"." if mark == "," else ",", *_QUOTES, *_SPACES}
+    single = sorted({word for word in around if len(word) == 1} | (characters & groups))
+    words = sorted(
+        [word for word in (*around, unit) if len(word) > 1 or word == unit], reverse=True
+    )
+    removed = [f"[{''.join(single)}]"] * bool(single) + [re.escape(word) for word in words if word]
+    own = {_unit_of_text(text) for text in stripped} & powers.keys()
+    possible = [("|".join(removed), "")] if removed else []
+    possible += [("[\u2010-\u2013\u2212]", "-"), *_NEGATIVE]
+    possible += [(f"{re.escape(name)}$", f"e{powers[name]}") for name in sorted(own, reverse=True)]
+    possible += [(",", ".")] * (mark == ",")
+    steps, replaced = [], stripped
+    for step in possible:
+        changed = [re.sub(*step, text) for text in replaced]
+        if changed != replaced:
+            steps.append(step)
+        replaced = changed
     if not steps and any(re.fullmatch(r"0[0-9]+", text) for text in stripped):
         return None
     are_codes = not (steps or others) and all(map(str.isdecimal, stripped))
@@ -147,32 +166,6 @@ def _digits_of_text(text: str, unit: str, powers: Mapping[str, int]) -> str:
     if own and (own == unit or own in powers):
         text = text.removesuffix(own).rstrip() + (f"e{powers[own]}" if powers else "")
     return re.sub(r"^([-+])\s+", r"\1", text)
-
-
-def _replacements(
-    texts: Sequence[str], unit: str, powers: Mapping[str, int], mark: str
-) -> list[tuple[str, str]]:
-    """Return the patterns that occur in texts, and the replacements that make digits of them."""
-    together = "\n".join(texts)
-    around, characters = {*_AROUND.findall(together)}, {*together} - {"\n"}
-    groups = {"." if mark == "," else ",", *_QUOTES, *_SPACES}
-    single = sorted({word for word in around if len(word) == 1} | (characters & groups))
-    words = sorted(
-        [word for word in (*around, unit) if len(word) > 1 or word == unit], reverse=True
-    )
-    removed = [f"[{''.join(single)}]"] * bool(single) + [re.escape(word) for word in words if word]
-    own = {_unit_of_text(text) for text in texts} & powers.keys()
-    steps = [("|".join(removed), "")] if removed else []
-    steps += [("[\u2010-\u2013\u2212]", "-"), *_NEGATIVE]
-    steps += [(f"{re.escape(name)}$", f"e{powers[name]}") for name in sorted(own, reverse=True)]
-    steps += [(",", ".")] * (mark == ",")
-    used = []
-    for pattern, replacement in steps:
-        changed = [re.sub(pattern, replacement, text) for text in texts]
-        if changed != texts:
-            used.append((pattern, replacement))
-        texts = changed
-    return used
 
 
 def how_to_read_numbers(texts: Sequence[str], name: Hashable, argument: str) -> str:
