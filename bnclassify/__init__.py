@@ -156,7 +156,7 @@ from .files.bif import read_bif as read_bif, write_bif as write_bif
 from .files.storage import load as load, save as save
 from .fitting.bnc import bnc as bnc
 from .fitting.update import pool as pool, update as update
-from .fitting.with_prior import with_prior as with_prior
+from .fitting.with_table import with_prior as with_prior
 from .fitting.with_table import from_tables as from_tables, with_table as with_table
 from .folds import r_folds as r_folds, stratified_folds as stratified_folds
 from .frames import encode as encode

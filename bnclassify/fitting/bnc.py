@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import Any, Literal
 
 from ..additive.fit import fit_effects, sum_of_effects
@@ -37,6 +37,7 @@ from ..tools.checks import (
     Instance,
     Learner,
     OneOf,
+    Optional,
     Whole,
     check_column_name,
     check_columns,
@@ -220,7 +221,17 @@ def bnc(
     diabetes    no   yes
     0         0.13  0.87
     """
-    dag_learner, class_var, dataset = _reorder_arguments(dag_learner, class_var, dataset)
+    # The learner may be omitted, and the data may come first.
+    first: Any = dag_learner
+    second: Any = class_var
+    is_name, has_data = isinstance(first, str), dataset is not REQUIRED
+    if hasattr(first, "columns") and not has_data:
+        dag_learner, dataset = None, first
+    elif is_name and not has_data and hasattr(second, "columns"):
+        if first not in LEARNERS or first in second.columns:
+            dag_learner, class_var, dataset = None, first, second
+    elif is_name and second is REQUIRED and first not in LEARNERS:
+        dag_learner, class_var = None, first
     interval = Flag().check("interval", interval)
     learner = _find_learner_of_one_class(
         "nb" if dag_learner is None else dag_learner, class_var, dataset, lp_args
@@ -231,23 +242,22 @@ def bnc(
     data = open_data(dataset)
     with showing_progress(progress), using_jobs(n_jobs):
         if dag_learner is None:
-            settings = {
-                "discretize": discretize,
-                "numbers": numbers,
-                "dag_args": dag_args,
-                **lp_args,
-            }
-            _check_has_no_settings_of_networks(settings)
-            data = _encode_for_sum(data, class_var, groups)
-            names = [name for name in data.columns if name != class_var]
-            return _fit_sum(
+            own = None if discretize == "auto" else discretize
+            settings = {"discretize": own, "numbers": numbers, "dag_args": dag_args, **lp_args}
+            if given := [name for name, value in settings.items() if value is not None]:
+                raise ValueError(
+                    f"dag_learner must be given with {listed(given)}; got none. These are "
+                    "arguments of a network, such as bnc('tan_cl', class_var, dataset, "
+                    f"{given[0]}=...). Without a learner, bnc fits a sum of effects, which needs "
+                    "no settings."
+                )
+            return _fit_default(
                 data,
                 class_var,
-                pairs=check_pairs(pairs, names, class_var) or 0,
-                missing_level=_checked_missing_level(missing_level, names, class_var),
-                min_count=None
-                if min_count is None
-                else Whole(least=1).check("min_count", min_count),
+                groups,
+                pairs,
+                missing_level,
+                min_count=Optional(Whole(least=1)).check("min_count", min_count),
                 draws=draws if interval else 0,
             )
         if interval or not (isinstance(pairs, str) and pairs == "auto"):
@@ -270,7 +280,11 @@ def bnc(
             grouped = with_groups_as_cases(data, groups, (class_var,))
             data = _read_with_numbers(grouped, class_var, numeric)
         options = _learner_options(learner, class_var, dag_args, lp_args)
-        chosen = _has_prior(lp_args)
+        given_priors = [lp_args.get(name) for name in PRIORS]
+        chosen = any(value is not None and value is not False for value in given_priors)
+        find_method(given_arguments(**lp_args))  # raises for wrong arguments before the search
+        if chosen:
+            find_prior(**{name: lp_args.get(name) for name in PRIORS})
         if discretize == "auto":
             plain = chosen or numeric or not data.has_numbers
             discretize = None if plain else "mdlp"
@@ -283,7 +297,10 @@ def bnc(
         preparing = Preparing(discretize, bins, min_count, own_level, numeric)
         structure, rows = learn_structure(learner, class_var, data, options, preparing)
         if not chosen:
-            lp_args |= _usual_prior(structure, lp_args)
+            no_joint = structure.no_joint or not structure.one_class
+            is_network = not no_joint and (structure.graph is structure or structure.is_average)
+            others = [lp_args.get(v) not in (None, False, "available") for v in _OTHER_METHODS]
+            lp_args |= {"backoff": True} if is_network and not any(others) else {"smooth": 1}
         if groups is not None:
             check_learner_uses_groups(learner, lp_args)
         fitted = lp(structure, rows, **lp_args)
@@ -291,57 +308,41 @@ def bnc(
         return fitted
 
 
-def _check_has_no_settings_of_networks(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError if an argument of networks is given without a learner."""
-    usual = {"discretize": "auto"}
-    given = [name for name, value in settings.items() if value not in (None, usual.get(name))]
-    if given:
-        raise ValueError(
-            f"dag_learner must be given with {listed(given)}; got none. These are arguments of a "
-            f"network, such as bnc('tan_cl', class_var, dataset, {given[0]}=...). Without a "
-            "learner, bnc fits a sum of effects, which needs no settings."
-        )
-
-
-def _checked_missing_level(value: Any, names: Sequence[Hashable], class_var: Hashable) -> Any:
-    """Return the features whose missing values are evidence: True for all, or a tuple of names."""
-    if isinstance(value, str | bool | None):
-        return bool(OneOf((True, False, None, "auto")).check("missing_level", value))
-    chosen = check_feature_names(value, (class_var,), "missing_level")
-    return tuple(check_columns(chosen, names, "missing_level"))
-
-
-def _encode_for_sum(data: OpenedData, class_var: Hashable, groups: Any) -> Dataset:
-    """Return rows in memory, with numeric columns as numbers; fractional weights make cases."""
-    opened = data.check_in_memory("dataset")
+def _fit_default(
+    opened: OpenedData,
+    class_var: Hashable,
+    groups: Any,
+    pairs: Pairs,
+    missing_level: Any,
+    **settings: Any,
+) -> Model:
+    """Fit a sum of effects to rows in memory; fractional weights make cases."""
+    rows: Opened[Dataset] = opened.check_in_memory("dataset")
     if groups is not None:
-        grouped = with_groups_as_cases(opened, groups, (class_var,))
-        return _read_with_numbers(grouped, class_var, ())
-    check_columns([class_var], opened.columns, "class_var")
-    if not isinstance(opened, Dataset):
-        opened = _read_with_numbers(opened, class_var, ())
-    return fractional_weights_as_cases(opened)
-
-
-def _fit_sum(data: Dataset, class_var: Hashable, **settings: Any) -> Model:
+        data = _read_with_numbers(with_groups_as_cases(rows, groups, (class_var,)), class_var, ())
+    else:
+        check_columns([class_var], rows.columns, "class_var")
+        data = rows if isinstance(rows, Dataset) else _read_with_numbers(rows, class_var, ())
+        data = fractional_weights_as_cases(data)
+    names = [name for name in data.columns if name != class_var]
+    settings["pairs"] = check_pairs(pairs, names, class_var) or 0
+    if isinstance(missing_level, str | bool | None):
+        checked: Any = OneOf((True, False, None, "auto")).check("missing_level", missing_level)
+        settings["missing_level"] = bool(checked)
+    else:
+        chosen = check_feature_names(missing_level, (class_var,), "missing_level")
+        settings["missing_level"] = tuple(check_columns(chosen, names, "missing_level"))
     levels = data.schema.levels_of
     known = [name for name in data.columns if levels[name] or name in data.numbers]
     if class_var in known and len(known) > 1:
         data = data.select(known)
     numeric = [name for name in data.numbers if len(levels[name]) not in (1, 2)]
-    rows = prepare_training_data(data, (class_var,), numeric=tuple(numeric))
-    assert isinstance(rows, TrainingData)
-    warn_of_copies(rows)
-    fitted = fit_effects(sum_of_effects(class_var, rows), rows, **settings)
-    warn_of_one_class_or_few_rows(fitted, len(rows))
+    training = prepare_training_data(data, (class_var,), numeric=tuple(numeric))
+    assert isinstance(training, TrainingData)
+    warn_of_copies(training)
+    fitted = fit_effects(sum_of_effects(class_var, training), training, **settings)
+    warn_of_one_class_or_few_rows(fitted, len(training))
     return fitted
-
-
-def _usual_prior(x: Model, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the prior of a network if none is given: back-off, if its type accepts it."""
-    others = [name for name in _OTHER_METHODS if given.get(name) not in (None, False, "available")]
-    accepts = not others and not x.no_joint and x.one_class and (x.graph is x or x.is_average)
-    return {"backoff": True} if accepts else {"smooth": 1}
 
 
 def check_learner_uses_groups(
@@ -350,27 +351,6 @@ def check_learner_uses_groups(
     """Raise unless folds of a greedy learner, or held-out rows of `lp`, follow groups."""
     if "folds" not in parameters_of(learner):
         check_groups_are_used(find_method(given_arguments(**(lp_args or {}))))
-
-
-def _reorder_arguments(learner: Any, class_var: Any, dataset: Any) -> tuple[Any, Any, Any]:
-    """Return learner, class and data; the learner may be omitted, and the data may come first."""
-    if hasattr(learner, "columns") and dataset is REQUIRED:
-        return None, class_var, learner
-    is_name = isinstance(learner, str) and dataset is REQUIRED and hasattr(class_var, "columns")
-    if is_name and (learner not in LEARNERS or learner in class_var.columns):
-        return None, learner, class_var
-    if isinstance(learner, str) and class_var is REQUIRED and learner not in LEARNERS:
-        return None, learner, dataset
-    return learner, class_var, dataset
-
-
-def _has_prior(lp_args: Mapping[str, Any]) -> bool:
-    """Whether a prior is given; raise for wrong arguments before a structure is learned."""
-    chosen = any(lp_args.get(name) is not None and lp_args[name] is not False for name in PRIORS)
-    find_method(given_arguments(**lp_args))
-    if chosen:
-        find_prior(**{name: lp_args.get(name) for name in PRIORS})
-    return chosen
 
 
 def _read_with_numbers(rows: Opened[Dataset], class_var: Hashable, numeric: Numeric) -> Dataset:

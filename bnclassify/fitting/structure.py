@@ -46,9 +46,21 @@ def learn_structure(
         dataset, (class_var,), _chosen_features(options), numeric=preparing.numeric
     )
     if isinstance(dataset, Frame):
-        _warn_of_many_codes(
-            dataset.frame, [name for name in data.features if name not in data.schema.numeric]
-        )
+        wide = [
+            name
+            for name, column in dataset.frame.items()
+            if name in data.features
+            and name not in data.schema.numeric
+            and column.dtype.kind in "iu"
+            and column.nunique() > _MANY_CODES
+            and not is_named_as_count(name)
+        ]
+        if wide:
+            warn(
+                f"The whole numbers in {listed(wide)} are treated as categories with more than "
+                f"{_MANY_CODES} levels. If they are measurements, use discretize='mdlp'. If they "
+                "are codes, make the column a category, with .astype('category')."
+            )
     structure = _checked_structure(learner(class_var, dataset=data, **options))
     if learner not in LEARNERS.values():
         # a user's function is repeated with the present settings
@@ -85,22 +97,10 @@ def _structure_from_raw(
     if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
         structure = _checked_structure(learner(class_var, dataset=data, **options))
         return replace_unchecked(structure, recipe=recipe), data
-    return _learn_over_discretizations(class_var, data, learner, options, cuts, recipe)
-
-
-def _learn_over_discretizations(
-    class_var: Hashable,
-    data: Any,
-    learner: Callable[..., Model],
-    options: Mapping[str, Any],
-    cuts: MovedCuts,
-    recipe: Recipe,
-) -> tuple[Model, TrainingData]:
-    """Learn a structure over several discretizations, whose terms are averaged."""
     expected = "discretize must be 'mdlp', 'mixed' or another single discretization"
     check_learner_is_able(
         learner,
-        _averages_discretizations,
+        lambda learner: getattr(learner, "averages_codings", False) is True,
         expected,
         cuts.method,
         "learn from several discretizations at once",
@@ -210,28 +210,6 @@ def _checked_structure(structure: object) -> Model:
     if not isinstance(structure, Model):
         raise TypeError(f"dag_learner must return a structure; it returned {shown(structure)}.")
     return structure
-
-
-def _warn_of_many_codes(frame: pd.DataFrame, names: Sequence[Hashable]) -> None:
-    """Warn of columns of whole numbers that become categories with many levels."""
-    wide = [
-        name
-        for name, column in frame.items()
-        if name in names
-        and column.dtype.kind in "iu"
-        and column.nunique() > _MANY_CODES
-        and not is_named_as_count(name)
-    ]
-    if wide:
-        warn(
-            f"The whole numbers in {listed(wide)} are treated as categories with more than "
-            f"{_MANY_CODES} levels. If they are measurements, use discretize='mdlp'. If they are "
-            "codes, make the column a category, with .astype('category')."
-        )
-
-
-def _averages_discretizations(learner: Callable[..., Model]) -> bool:
-    return getattr(learner, "averages_codings", False) is True
 
 
 def check_learner_is_able(

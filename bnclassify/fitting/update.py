@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial, reduce
 from operator import add
@@ -76,7 +76,14 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     OneOf(("same", "grow")).check("levels", levels)
     model, rows = check_fitted(x), open_data(dataset)
     if levels == "grow":
-        united = united_levels_by_name([model.levels_by_name, _levels_in_data(model, rows)])
+        fixed = set() if model.preparation is None else model.preparation.columns_with_fixed_levels
+        names = [name for name in model.variables if name not in fixed]
+        known = None if rows.in_parts else model.levels_by_name
+        numeric = [name for name in names if name in model.densities]
+        data = rows.read(Columns(names, known, numeric))
+        own = model.levels_by_name
+        found = own | dict(zip(data.columns, data.levels, strict=True))
+        united = united_levels_by_name([own, found])
         model = with_more_levels(model, united)
     return cast("M", model.fit_chain_links(_add_rows, rows))
 
@@ -92,16 +99,6 @@ def _add_rows(x: Model, dataset: OpenedData) -> Model:
 
     grown = x.map_counted_parts(add_rows_to_part)
     return with_training_rows(grown, x, TrainingRows.from_data(rows, x.targets))
-
-
-def _levels_in_data(x: Model, dataset: OpenedData) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Return the levels of variables in data, or of a model that cuts or merges the column."""
-    fixed = set() if x.preparation is None else x.preparation.columns_with_fixed_levels
-    names = [name for name in x.variables if name not in fixed]
-    known = None if dataset.in_parts else x.levels_by_name
-    numeric = [name for name in names if name in x.densities]
-    data = dataset.read(Columns(names, known, numeric))
-    return x.levels_by_name | dict(zip(data.columns, data.levels, strict=True))
 
 
 def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M:
@@ -163,7 +160,15 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     for i, x in enumerate(found):
         Instance(Model, "a model").check(f"models[{i}]", x)
     checked = [check_fitted(x).map_counted_parts(_check_has_counts) for x in found]
-    first, *others = _with_one_prior(checked)
+    tallies = [x.learned.get("counts") for x in checked]
+    priors = [
+        tally.prior for tally in tallies if tally is not None and not isinstance(tally.prior, Given)
+    ]
+    for i, tally in enumerate(tallies if priors else ()):  # given tables have that of the others
+        if tally is not None and isinstance(tally.prior, Given):
+            learned = {**checked[i].learned, "counts": replace(tally, prior=priors[0])}
+            checked[i] = replace_unchecked(checked[i], learned=learned)
+    first, *others = checked
     for i, other in enumerate(others, start=1):
         _check_same_settings(first, other, number=i)
         first.map_counted_parts(partial(_check_same_settings, number=i), other)
@@ -176,22 +181,6 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     first, *others = [with_more_levels(x, known) for x in (first, *others)]
     pooled = first.map_counted_parts(_model_of_pooled_models, *others)
     return cast("M", with_training_rows(pooled, first, *others))
-
-
-def _with_one_prior(models: Sequence[Model]) -> list[Model]:
-    """Return the models, in which given tables that are worth rows have the prior of the others."""
-    tallies = [x.learned.get("counts") for x in models]
-    priors = [
-        tally.prior for tally in tallies if tally is not None and not isinstance(tally.prior, Given)
-    ]
-    if not priors or len(priors) == len(models):
-        return list(models)
-    return [
-        replace_unchecked(x, learned={**x.learned, "counts": replace(tally, prior=priors[0])})
-        if tally is not None and isinstance(tally.prior, Given)
-        else x
-        for x, tally in zip(models, tallies, strict=True)
-    ]
 
 
 def _check_has_counts(part: Model) -> Model:

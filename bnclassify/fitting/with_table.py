@@ -1,8 +1,8 @@
-"""Given tables: a network of given tables, and a network with one table replaced."""
+"""Given tables and class proportions: a network of given tables, and models with some replaced."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Any, TypeVar, cast
@@ -11,10 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..accessors import check_model, check_single_fitted_graph, position_of_variable
+from ..accessors import (
+    check_fitted,
+    check_model,
+    check_single_fitted_graph,
+    position_of_variable,
+    replace_class_prior,
+)
 from ..classifiers import BNC, MOST_ESS, Family, Given, Graph
 from ..dataset import Countable, Known
-from ..model import A_NETWORK, GIVEN, Model, Step, Tally, replace_unchecked
+from ..model import A_NETWORK, GIVEN, ClassPrior, Model, Step, Tally, replace_unchecked
 from ..networks.em import expected_counts, rows_completed_with_each_class
 from ..structure import fixed_again, network_with_families
 from ..tools.arrays import Array, Mask
@@ -203,17 +209,14 @@ def from_tables(
     x = replace(structure, levels=tuple([levels[v] for v in structure.variables]), cpts=tuple(cpts))
     if rows is None:
         return x
-    tally = Tally(_expected_counts_of_tables(x, cpts, rows), Given())
-    return replace_unchecked(x, learned={"counts": tally})
-
-
-def _expected_counts_of_tables(x: BNC, tables: Sequence[Array], rows: float) -> tuple[Array, ...]:
-    """Return the counts of rows in the proportions of a network: P(parents) · table · rows."""
     unknown = rows_completed_with_each_class(np.full((len(x.variables), 1), -1), x.cards)
-    joint, _ = expected_counts(x.scopes, tables, unknown)
+    joint, _ = expected_counts(x.scopes, cpts, unknown)
     # 1e-9: share of rows with a parent configuration of probability 0, whose column stays as it is
     shares = [np.maximum(table.sum(axis=0), 1e-9) for table in joint]
-    return tuple([rows * share * table for share, table in zip(shares, tables, strict=True)])
+    tally = Tally(
+        tuple([rows * share * table for share, table in zip(shares, cpts, strict=True)]), Given()
+    )
+    return replace_unchecked(x, learned={"counts": tally})
 
 
 def _array_of_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array:
@@ -257,3 +260,81 @@ def _positions_in_index(
             f"{what} must have the labels {listed(labels)}; got {listed(index.tolist())}."
         )
     return [found[label] for label in wanted]
+
+
+@with_call_advice("Give a proportion of each class: with_prior(x, {'yes': 0.02, 'no': 0.98}).")
+def with_prior(x: X, prior: ClassPrior) -> X:
+    """Replace the class proportions of a model by those of another population.
+
+    If the classes are more or less frequent in production than in the training
+    data, for example because rare cases were sampled more often, the
+    probabilities of the model are wrong there. The returned model has the right
+    ones everywhere: in `predict`, `explain`, `to_sql`, `write_page`, files,
+    scorecards and tables of effects.
+
+    Parameters
+    ----------
+    x : BNC, AODE or another model
+        Fitted model of one class variable, of any type.
+    prior : dict or pandas.Series
+        Proportion of each class, greater than 0; they sum to 1.
+
+    Returns
+    -------
+    BNC, AODE or another model
+        A model of the same type, whose `predict` is that of `x` with this
+        ``prior``. If no feature is known, it predicts these proportions. `cv`
+        and `update` keep them, and `with_prior` replaces them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `x` has several class variables, whose joint distribution a
+        proportion of each class does not determine, or `prior` is not a
+        distribution of the classes.
+
+    See Also
+    --------
+    predict : Its argument ``prior`` does the same for a single call.
+    scorecard : Call it after `with_prior` if ``pdo`` is given, so that its scale fits.
+
+    Notes
+    -----
+    With the learned proportions P(c) and the given ones Q(c), ln Q(c) / P(c) is
+    added to the score of each class. By Bayes' rule, this is exact if the
+    features of a class are distributed as in training [1]_. In a network, the
+    class has a table with the given proportions; if it has parents, no table
+    contains them, so functions that need the joint distribution raise an error.
+    `loglik`, `AIC` and `BIC` are those of the changed model, with as many
+    parameters as before. `cv` of rows in which the classes have the old
+    proportions finds a larger log-loss, as it should.
+
+    For an estimator with ``prior``, functions use its model with this prior.
+    A model of ``from_effects(effects(x), dataset=...)`` has the proportions in
+    complete rows, and those of the dataset if nothing is known, so call
+    `with_prior` after it.
+
+    References
+    ----------
+    .. [1] Saerens, M., Latinne, P., Decaestecker, C. (2002). Adjusting the
+       outputs of a classifier to new a priori probabilities: a simple
+       procedure. Neural Computation 14.
+
+    Examples
+    --------
+    Half of the sampled claims are frauds, but 2 % of all claims:
+
+    >>> import pandas as pd
+    >>> from bnclassify import bnc, predict, with_prior
+    >>> night = ["yes"] * 40 + ["no"] * 10 + ["yes"] * 15 + ["no"] * 35
+    >>> claims = pd.DataFrame({"night": night, "claim": ["fraud"] * 50 + ["honest"] * 50})
+    >>> model = bnc("nb", "claim", claims, smooth=1)
+    >>> predict(model, {"night": "yes"}, prob=True).round(3)
+    claim  fraud  honest
+    0      0.719   0.281
+    >>> real = with_prior(model, {"fraud": 0.02, "honest": 0.98})
+    >>> predict(real, {"night": "yes"}, prob=True).round(3)
+    claim  fraud  honest
+    0       0.05    0.95
+    """
+    return cast("X", replace_class_prior(check_fitted(x), prior))
