@@ -1,4 +1,4 @@
-"""The search for the smallest sets of changes of a row that lead to another prediction.
+"""Changes of single values of a row, and the smallest sets of them that change its prediction.
 
 The effect of changes on the log joint is the sum of a part of each change
 alone, and of the interaction of each set of changed features that are together
@@ -8,15 +8,21 @@ every model whose score is a sum of terms is searched alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import reduce
 from itertools import combinations, groupby
 from math import prod
-from typing import TypeAlias
+from numbers import Real
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..accessors import check_not_dropped
+from ..dataset import MISSING, Dataset
+from ..model import Model
+from ..numbers import number_of_decimals
 from ..scores import Formula, Rows, averaged_formulas, scopes_of_terms, scores_at
 from ..tools.arrays import (
     BLOCK_ROWS,
@@ -30,9 +36,165 @@ from ..tools.arrays import (
     slices,
 )
 from ..tools.calls import advance_bar, progress_bar
+from ..tools.checks import Instance, OneOf, must_be
 from ..tools.graphs import descending_order
 from ..tools.immutable import cached_property
-from .value_changes import ValueChange
+from ..tools.messages import listed, shown
+from .explain import original_values
+
+Range: TypeAlias = "tuple[float, float] | Sequence[Hashable]"
+Direction: TypeAlias = Literal["increasing", "decreasing"]
+
+WHOLE = 1000
+"""The size of a change of a category, or of a number over all cut points."""
+
+
+class ValueChange(NamedTuple):
+    """The change of a feature to a code: its label, or a number of its interval, as ``value``."""
+
+    feature: int
+    code: int
+    value: Hashable
+    number: float | None
+    size: int = WHOLE
+
+
+class Wish(NamedTuple):
+    """Which changes are possible: features that stay, ends of numbers, levels, and directions."""
+
+    fixed: frozenset[Hashable]
+    ends: Mapping[Hashable, tuple[float, float]]
+    levels: Mapping[Hashable, frozenset[Hashable]]
+    directions: Mapping[Hashable, Direction]
+
+
+def check_possible_changes(
+    x: Model,
+    fixed: Sequence[Hashable],
+    ranges: Mapping[Hashable, Range] | None,
+    directions: Mapping[Hashable, Direction] | None,
+) -> Wish:
+    """Return what changes are possible, or raise an error that names what is not valid."""
+    for argument, value in {"ranges": ranges or {}, "directions": directions or {}}.items():
+        Instance(Mapping, f"a dict of {argument} by feature").check(argument, value)
+        check_not_dropped(x, argument, value)
+        for name in value:
+            OneOf(x.features, "a feature of the model").check(argument, name)
+    ends, levels = dict[Hashable, tuple[float, float]](), dict[Hashable, frozenset[Hashable]]()
+    for name, values in (ranges or {}).items():
+        argument, labels = f"ranges[{name!r}]", _levels_without_missing(x, name)
+        given = (
+            [float(v) for v in values if isinstance(v, Real)] if isinstance(values, tuple) else []
+        )
+        if not len(given) == 2 == len(values):
+            if _is_numeric(x, name) or not isinstance(values, list | tuple | set | frozenset):
+                expected = (
+                    "two numbers, (lowest, highest)" if _is_numeric(x, name) else "a list of levels"
+                )
+                raise ValueError(must_be(argument, expected, values))
+            if strange := [value for value in values if value not in labels]:
+                raise ValueError(
+                    f"{argument} must be among {listed(labels)}; got {listed(strange)}."
+                )
+            levels[name] = frozenset(values)
+        else:
+            found = given[0], given[1]
+            if not found[0] <= found[1]:
+                raise ValueError(must_be(argument, "two numbers, the smaller one first", found))
+            if not _is_numeric(x, name) and not any(
+                _is_number_within(label, found) for label in labels
+            ):
+                raise ValueError(
+                    must_be(argument, f"a range with one of the values {listed(labels)}", found)
+                )
+            ends[name] = found
+    for name, direction in (directions or {}).items():
+        OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
+        labels = _levels_without_missing(x, name)
+        if not _is_numeric(x, name) and not all(isinstance(label, Real) for label in labels):
+            raise ValueError(
+                f"directions must name features that are numbers; got {shown(name)} with the "
+                f"levels {listed(labels)}. Name the possible ones, with ranges={{{name!r}: [...]}}."
+            )
+    return Wish(frozenset(fixed), ends, levels, directions or {})
+
+
+def _is_number_within(label: object, ends: tuple[float, float]) -> bool:
+    return isinstance(label, Real) and ends[0] <= float(label) <= ends[1]
+
+
+def _levels_without_missing(x: Model, name: Hashable) -> list[Hashable]:
+    return [label for label in x.levels_by_name[name] if label != MISSING]
+
+
+def _is_numeric(x: Model, name: Hashable) -> bool:
+    return name in x.densities or bool(x.cuts.get(name))
+
+
+def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> list[ValueChange]:
+    """Return all possible changes of single features, in the order of columns and levels."""
+    moves = list[ValueChange]()
+    for i, (name, labels) in enumerate(zip(x.features, x.known_levels, strict=False)):
+        is_fixed = name in wish.fixed or name in x.densities
+        if is_fixed or codes[i] < 0 or labels[codes[i]] == MISSING:
+            continue
+        before = original_values(raw, name)[0]
+        if name in raw.numbers and name in x.cuts:
+            ends = wish.ends.get(name, (-np.inf, np.inf))
+            found = _changes_to_other_intervals(i, codes[i], x.cuts[name], float(before), ends)
+        else:
+            found = []
+            for code, label in enumerate(labels):
+                is_within = name not in wish.levels or label in wish.levels[name]
+                if name in wish.ends:
+                    is_within = _is_number_within(label, wish.ends[name])
+                if is_within and code != codes[i] and label != MISSING:
+                    found.append(ValueChange(i, code, label, None))
+        sign = {"increasing": 1, "decreasing": -1}.get(wish.directions.get(name, ""))
+        for move in found:
+            after = move.value
+            if sign is not None and isinstance(before, Real) and isinstance(after, Real):
+                if sign * (float(after) - float(before)) > 0:
+                    moves.append(move)
+            elif sign is None:
+                moves.append(move)
+    return moves
+
+
+def _changes_to_other_intervals(
+    feature: int, own: int, cuts: Sequence[float], before: float, ends: tuple[float, float]
+) -> list[ValueChange]:
+    """Return the changes of a number to the nearest value of other intervals within a range."""
+    (least, most), places = ends, number_of_decimals(cuts, before)
+    moves = []
+    for code, (low, high) in enumerate(zip([-np.inf, *cuts], [*cuts, np.inf], strict=True)):
+        if code == own:
+            continue
+        number = nearest_number_inside(low, high, code < own, places)
+        number = min(number, most) if code < own else max(number, least)
+        if low < number <= high and least <= number <= most:
+            # across 2 of 4 cut points: 500 of 1,000
+            size = max(1, int(WHOLE * abs(code - own) / len(cuts) + 0.5))
+            value = int(number) if number.is_integer() and before.is_integer() else number
+            moves.append(ValueChange(feature, code, value, number, size))
+    return moves
+
+
+def nearest_number_inside(low: float, high: float, is_below: bool, places: int | None) -> float:
+    """Return an interval's largest number, or its smallest, with so many decimals if there is one.
+
+    >>> nearest_number_inside(90.0, 115.5, True, 0), nearest_number_inside(115.5, 130.0, False, 0)
+    (115.0, 116.0)
+    """
+    exact = high if is_below else float(np.nextafter(low, np.inf))
+    if places is None or not np.isfinite(exact) or abs(exact) > 10.0 ** (15 - places):
+        return exact
+    unit, end = Decimal(1).scaleb(-places), Decimal(repr(high if is_below else low))
+    number = float(end.quantize(unit, ROUND_FLOOR if is_below else ROUND_CEILING))
+    if not is_below and number <= low:
+        number = float(Decimal(repr(number)) + unit)
+    return number if low < number <= high else exact
+
 
 _MOST_TERMS = 2**34  # that are looked up to find sets of a size
 
@@ -336,7 +498,7 @@ class SetSearch:
             if not len(rows):
                 return
             advance_bar()
-            longer, logs = _extended_sets(self.changes, self.interactions, sets[rows], totals[rows])
+            longer, logs = self._extended(sets[rows], totals[rows])
             if longer.shape[1] < self.size:
                 self._extend_sets(longer, logs, self._bounds_of_longer_sets(longer, logs))
             elif self.interactions is None:
@@ -386,26 +548,24 @@ class SetSearch:
             posteriors = 1 / np.exp(-bounds).sum(axis=1)
         return np.where((bounds >= -2 * TOLERANCE).all(axis=1), posteriors - 2 * sizes, -np.inf)
 
-
-def _extended_sets(
-    changes: Changes, interactions: Interactions | None, sets: Positions, totals: Array
-) -> tuple[Positions, Array]:
-    """Return sets with one more move, of a later feature, and their log joint, or the row's."""
-    features = changes.features[sets]
-    latest = features[:, -1:] if features.shape[1] else np.full((len(sets), 1), -1)
-    at, moves = np.nonzero(changes.features > latest)
-    longer = np.column_stack([sets[at], moves])
-    if interactions is None:
-        return longer, totals[at]
-    logs = totals[:, None] + changes.single_effects
-    for (*heads, last), effect in interactions.items():
-        # the sets in which all other features of the interaction have changed
-        changed = [(features == head).any(axis=1) for head in heads]
-        found = np.flatnonzero(np.logical_and.reduce(changed))
-        if len(found):
-            positions = []
-            for head in heads:
-                moves_of_head: Positions = sets[found][features[found] == head]
-                positions.append(moves_of_head - changes.moves_by_feature[head][0])
-            logs[np.ix_(found, changes.moves_by_feature[last])] += effect[tuple(positions)]
-    return longer, logs[at, moves]
+    def _extended(self, sets: Positions, totals: Array) -> tuple[Positions, Array]:
+        """Return sets with one more move, of a later feature, and their log joint, or the row's."""
+        changes, interactions = self.changes, self.interactions
+        features = changes.features[sets]
+        latest = features[:, -1:] if features.shape[1] else np.full((len(sets), 1), -1)
+        at, moves = np.nonzero(changes.features > latest)
+        longer = np.column_stack([sets[at], moves])
+        if interactions is None:
+            return longer, totals[at]
+        logs = totals[:, None] + changes.single_effects
+        for (*heads, last), effect in interactions.items():
+            # the sets in which all other features of the interaction have changed
+            changed = [(features == head).any(axis=1) for head in heads]
+            found = np.flatnonzero(np.logical_and.reduce(changed))
+            if len(found):
+                positions = []
+                for head in heads:
+                    moves_of_head: Positions = sets[found][features[found] == head]
+                    positions.append(moves_of_head - changes.moves_by_feature[head][0])
+                logs[np.ix_(found, changes.moves_by_feature[last])] += effect[tuple(positions)]
+        return longer, logs[at, moves]

@@ -15,9 +15,15 @@ from ..tools.arrays import first_best, second_best
 from ..tools.calls import with_call_advice
 from ..tools.checks import Names, OneOf, Unseen, Whole
 from ..tools.messages import shown, warn
-from .change_search import Changes, smallest_changes
+from .change_search import (
+    Changes,
+    Direction,
+    Range,
+    check_possible_changes,
+    smallest_changes,
+    value_changes,
+)
 from .explain import original_values, read_one_row
-from .value_changes import Direction, Range, check_possible_changes, value_changes
 
 
 @with_call_advice("Pass options by name: counterfactual(x, row, target, fixed=names).")

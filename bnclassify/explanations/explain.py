@@ -176,7 +176,12 @@ def explain(
             own = [(variable, column[i]) for variable, column in known.items()]
             texts.append(_sentences_of_reasons(evidence, i, own, log_odds[i, :], base))
         return pd.Series(texts, data.index, dtype=object, name="reasons") if several else texts[0]
-    columns = _compared_by_line(evidence, len(known)) if several else {}
+    columns = dict[str, ArrayOf[Any]]()
+    if several:
+        pairs = [_compared_classes(evidence, row) for row in range(len(data))]
+        for i, name in enumerate(("target", "against")):
+            of_rows = _array_of_objects([pair[i] for pair in pairs])
+            columns[name] = np.repeat(of_rows, len(known))
     columns |= {"value": np.stack(list(known.values()), axis=1).ravel()}
     if not interactions:
         parents = _parent_texts_by_variable(evidence)
@@ -203,7 +208,15 @@ def _values_and_contributions(
     evidence: Evidence, raw: Dataset, interactions: bool
 ) -> tuple[dict[Hashable, ArrayOf[Any]], Array]:
     """Return the values of variables and interactions, (rows,), and the log odds of rows."""
-    x, values = evidence.model, _explained_values(evidence, raw)
+    x = evidence.model  # the targets of rows, then the values of features in order
+    values = [_labels_of_codes(x.known_levels[-1], evidence.targets)]
+    for i in evidence.order:
+        codes = evidence.rows.codes[i, :]
+        column = _labels_of_codes(x.known_levels[i], codes)
+        if x.preparation is not None or x.features[i] in raw.numbers:
+            own = original_values(raw, x.features[i])
+            column = np.where(np.less(codes, 0) | pd.isna(own), column, own)
+        values.append(column)
     names = [x.class_var, *[x.features[i] for i in evidence.order]]
     if not interactions:
         return dict(zip(names, values, strict=True)), evidence.log_odds
@@ -334,20 +347,6 @@ def _read_rows(
     return raw, raw if x.preparation is None else x.preparation.prepared_data(raw)
 
 
-def _explained_values(evidence: Evidence, raw: Dataset) -> list[ArrayOf[Any]]:
-    """Return the target of each row, then each feature's values in order: arrays of objects."""
-    x = evidence.model
-    values = [_labels_of_codes(x.known_levels[-1], evidence.targets)]
-    for i in evidence.order:
-        name, codes = x.features[i], evidence.rows.codes[i, :]
-        column = _labels_of_codes(x.known_levels[i], codes)
-        if x.preparation is not None or name in raw.numbers:
-            own = original_values(raw, name)
-            column = np.where(np.less(codes, 0) | pd.isna(own), column, own)
-        values.append(column)
-    return values
-
-
 def original_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:
     """Return the original values of a column; whole numbers as integers."""
     if name not in raw.numbers:
@@ -399,15 +398,6 @@ def rivals_in_words(labels: Sequence[Hashable], rivals: Mask) -> str:
         return "the others"
     more = len(against) - 3
     return " or ".join(against[:3]) + (f" or {more} more" if more > 0 else "")
-
-
-def _compared_by_line(evidence: Evidence, lines_per_row: int) -> dict[str, ArrayOf[Any]]:
-    pairs = [_compared_classes(evidence, row) for row in range(len(evidence.targets))]
-    columns = dict[str, ArrayOf[Any]]()
-    for i, name in enumerate(("target", "against")):
-        compared = _array_of_objects([pair[i] for pair in pairs])
-        columns[name] = np.repeat(compared, lines_per_row)
-    return columns
 
 
 def value_in_words(variable: Hashable, value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -118,39 +118,24 @@ def value_of_information(
     if table is not None:
         measures["cost_reduction"] = lambda p: (p @ table).min(axis=1)
     values = np.empty((len(missing), len(measures)))
-    outcomes = _value_and_class_posteriors(model, known, missing)
-    for i, feature in enumerate(missing):
-        given_class, posteriors = outcomes[feature]
-        chances = given_class @ now.ravel()  # P(value | observed), (values,)
-        average = chances[None] @ posteriors
-        for j, measure in enumerate(measures.values()):
-            values[i, j] = (measure(average) - chances @ measure(posteriors)).item()
+    options = [_values_to_try(model, feature) for feature in missing]
+    widest = max([len(codes) for codes, _, _ in options], default=1)
+    for block in slices(len(missing), widest * len(known.codes)):  # many features at once
+        rows, owners = _rows_with_each_value(known, missing[block], options[block])
+        joint = _log_joint_of_values(model, rows, owners)
+        after = np.exp(log_normalize(scores_at(model.score, rows)))
+        for i, (_, _, widths) in enumerate(options[block], block.start):
+            own = owners == missing[i]
+            given_class = softmax(joint[own] + log(widths)[:, None], 0)
+            chances = given_class @ now.ravel()  # P(value | observed), (values,)
+            average = chances[None] @ after[own]
+            for j, measure in enumerate(measures.values()):
+                values[i, j] = (measure(average) - chances @ measure(after[own])).item()
     values = np.maximum(values, 0.0)  # apart from rounding errors
     order = descending_order(values[:, -1])
     ranked = [model.features[missing[i]] for i in order]
     names = pd.Index(ranked, name="feature", tupleize_cols=False)
     return pd.DataFrame(values[order], names, list(measures))
-
-
-def _value_and_class_posteriors(
-    x: Model, row: Rows, features: Sequence[int]
-) -> dict[int, tuple[Array, Array]]:
-    """Return P(value | observed, class), P(class | observed, value) of features, (values, classes).
-
-    A feature with a density has values on a grid. Many features are computed at
-    once.
-    """
-    values = [_values_to_try(x, feature) for feature in features]
-    found = dict[int, tuple[Array, Array]]()
-    widest = max([len(codes) for codes, _, _ in values], default=1)
-    for block in slices(len(features), widest * len(row.codes)):
-        rows, owners = _rows_with_each_value(row, features[block], values[block])
-        logs = _log_joint_of_values(x, rows, owners)
-        posteriors = np.exp(log_normalize(scores_at(x.score, rows)))
-        for feature, (_, _, widths) in zip(features[block], values[block], strict=True):
-            own = owners == feature
-            found[feature] = softmax(logs[own] + log(widths)[:, None], 0), posteriors[own]
-    return found
 
 
 def _rows_with_each_value(
@@ -199,18 +184,12 @@ def _log_joint_of_values(x: Model, rows: Rows, owners: Positions) -> Array:
             codings |= one.codings_by_feature
         found = scores_at(formula, rows)
         if codings:
-            found = found - np.log(_number_of_values_sharing_code(codings, rows, owners))[:, None]
+            # with how many values of its owner each row shares a code
+            coded = rows.codes.copy()
+            for v, coding in codings.items():
+                coded[v] = coding[rows.codes[v]]
+            pairs = np.stack([owners, coded[owners, np.arange(len(owners))]])
+            _, place, joined = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
+            found = found - np.log(joined[place.ravel()])[:, None]
         logs.append(found)
     return logs[0] if len(logs) == 1 else log_sum_exp(np.stack(logs), axis=0)
-
-
-def _number_of_values_sharing_code(
-    codings: Mapping[int, ArrayOf[Any]], rows: Rows, owners: Positions
-) -> Positions:
-    """Return with how many values of its owner each row shares a code, (rows,)."""
-    coded = rows.codes.copy()
-    for v, coding in codings.items():
-        coded[v] = coding[rows.codes[v]]
-    pairs = np.stack([owners, coded[owners, np.arange(len(owners))]])
-    _, place, joined = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
-    return np.asarray(joined[place.ravel()])
