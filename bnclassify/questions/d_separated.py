@@ -83,7 +83,22 @@ def d_separated(x: Model, a: Variables, b: Variables, given: Variables = ()) -> 
                 f"a, b and given must not share a variable; {name} repeats {listed(shared)}. "
                 "Pass each variable once."
             )
-    groups = graphs.connected_components(_moral_graph(families, {*first, *second, *known}, known))
+    # The moral graph of the variables and their ancestors, without the known ones: with a → c ← b,
+    # the family (c, a, b) joins a and b if c or a descendant of c is among the variables.
+    new: list[Hashable] = list({*first, *second, *known})
+    relevant = set(new)
+    while new:
+        new = [p for p in families[new.pop()] if p not in relevant] + new
+        relevant.update(new)
+    neighbors: dict[Hashable, list[Hashable]] = {
+        v: [] for v in families if v in relevant and v not in known
+    }
+    for variable in families:
+        if variable in relevant:
+            family = [v for v in (variable, *families[variable]) if v not in known]
+            for other in family[1:]:  # all are joined through the first
+                neighbors[other].append(family[0])
+    groups = graphs.connected_components(neighbors)
     return not any(set(first) & set(group) and set(second) & set(group) for group in groups)
 
 
@@ -96,31 +111,3 @@ def _names_as_tuple(
         return (value,)
     check = Names(families, "variables of the network", filled=argument != "given")
     return check.check(argument, value)
-
-
-def _moral_graph(
-    parents: Mapping[Hashable, tuple[Hashable, ...]],
-    variables: set[Hashable],
-    known: tuple[Hashable, ...],
-) -> dict[Hashable, list[Hashable]]:
-    """Return the neighbors of the variables and their ancestors except the known ones.
-
-    Each pair of neighbors is listed once. With a → c ← b, the family (c, a, b)
-    joins a and b if c or a descendant of c is among the variables. So for a, b
-    and c with c known, the result is {a: [], b: [a]}; for a and b, it is {a:
-    [], b: []}.
-    """
-    relevant, new = set(variables), list(variables)
-    while new:
-        new = [p for p in parents[new.pop()] if p not in relevant] + new
-        relevant.update(new)
-    neighbors: dict[Hashable, list[Hashable]] = {}
-    for variable in parents:
-        if variable in relevant and variable not in known:
-            neighbors[variable] = []
-    for variable in parents:
-        if variable in relevant:
-            family = [v for v in (variable, *parents[variable]) if v not in known]
-            for other in family[1:]:  # all are joined through the first
-                neighbors[other].append(family[0])
-    return neighbors

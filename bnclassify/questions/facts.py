@@ -7,7 +7,7 @@ from html import escape
 from textwrap import wrap
 
 from ..accessors import variables_of_new_data
-from ..model import MISSING_RULE, WRITERS, Model, Step, TrainingRows
+from ..model import MISSING_RULE, WRITERS, Model, Step
 from ..scores import shifts_of_missing
 
 _MOST, _FEW = 6, 3
@@ -21,7 +21,14 @@ def facts_of(x: Model) -> dict[str, object]:
     names = ", ".join(map(str, x.targets)) + latent
     facts: dict[str, object] = {f"class variable{'s' * several}": names}
     if rows is not None:
-        facts["rows"] = _number_of_rows_in_words(rows)
+        if not rows.cases:
+            size = rows.size
+            facts["rows"] = int(size) if size == int(size) else f"{size:,g} (sum of weights)"
+        else:
+            groups = f"in {rows.cases:,} groups" if rows.cases != rows.given else ""
+            weights = f"weights of {rows.size:,.0f} rows" if round(rows.size) != rows.given else ""
+            how = ", ".join(filter(None, [groups, weights]))
+            facts["rows"] = f"{rows.given:,} ({how})" if how else rows.given
         parts = rows.classes or [zip(x.levels_by_name[x.class_var], x.class_prior(), strict=True)]
         shares = dict(zip(x.targets, map(_shares_in_words, parts), strict=True))
         texts = [f"{name}: {text}" if several else text for name, text in shares.items()]
@@ -41,7 +48,21 @@ def facts_of(x: Model) -> dict[str, object]:
     if draws := x.learned.get("draws"):
         facts["intervals"] = f"by {len(draws)} draws of the effects"
     if x.fitted:
-        facts["missing values"] = _missing_in_words(x, rows, rule)
+        if x.features:
+            levels = () if x.preparation is None else x.preparation.missing
+            texts = [f"a level of {_first_names(map(str, levels))}"] if levels else []
+            if rows is not None:
+                n = sum(name in rows.incomplete for name in x.features)
+                by_em = x.network is not None and "em" in x.network.learned
+                method = "EM" if by_em else "available cases"
+                are_known = x.one_class and not rule.startswith("unknown")
+                shifts = ", and evidence" if are_known and shifts_of_missing(x.score) else ""
+                if n:
+                    texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})")
+                elif not levels:
+                    texts.append("none in training")
+            where = "" if rule.startswith("the ") else f"{'others ' * bool(levels)}in new rows "
+            facts["missing values"] = "; ".join([*texts, f"{where}{rule}"])
         facts["joint distribution"] = "no" if x.no_joint else "yes"
     return {name: value for name, value in facts.items() if value is not None}
 
@@ -85,17 +106,6 @@ def _first_names(names: Iterable[str], separator: str = ", ") -> str:
     return separator.join([*texts[:_MOST], *more])
 
 
-def _number_of_rows_in_words(rows: TrainingRows) -> int | str:
-    """Return the number of training rows, or write of how many groups or weights they are."""
-    if not rows.cases:
-        size = rows.size
-        return int(size) if size == int(size) else f"{size:,g} (sum of weights)"
-    groups = f"in {rows.cases:,} groups" if rows.cases != rows.given else ""
-    weights = f"weights of {rows.size:,.0f} rows" if round(rows.size) != rows.given else ""
-    how = ", ".join(filter(None, [groups, weights]))
-    return f"{rows.given:,} ({how})" if how else rows.given
-
-
 def _shares_in_words(weights: Iterable[tuple[object, float]]) -> str:
     pairs = list(weights)
     total = sum(weight for _, weight in pairs) or 1
@@ -137,25 +147,6 @@ def _facts_of_preparation(x: Model) -> dict[str, str | None]:
         if names:
             texts.append(f"{_first_names(map(str, names))} ({reason})")
     return facts | {"dropped": "; ".join(texts) or None}
-
-
-def _missing_in_words(x: Model, rows: TrainingRows | None, rule: str) -> str | None:
-    """Describe the missing values, the estimation from them, and their treatment at prediction."""
-    if not x.features:
-        return None
-    levels = () if x.preparation is None else x.preparation.missing
-    texts = [f"a level of {_first_names(map(str, levels))}"] if levels else []
-    if rows is not None:
-        n = sum(name in rows.incomplete for name in x.features)
-        method = "EM" if x.network is not None and "em" in x.network.learned else "available cases"
-        ignored = not x.one_class or rule.startswith("unknown") or not shifts_of_missing(x.score)
-        shifts = "" if ignored else ", and evidence"
-        if n:
-            texts.append(f"in {n} feature{'s' * (n > 1)} ({method}{shifts})")
-        elif not levels:
-            texts.append("none in training")
-    where = "" if rule.startswith("the ") else f"{'others ' * bool(levels)}in new rows "
-    return "; ".join([*texts, f"{where}{rule}"])
 
 
 WRITERS.update(text=facts_as_text, html=facts_as_html)

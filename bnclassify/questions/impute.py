@@ -190,21 +190,14 @@ def _draw_completions(
             drawn = model_with_all_tables_drawn(x, rng)
             found.append(drawn.fill_in_codes(rows, labels, rng, burn_in=burn_in))
         return np.concatenate(found, axis=1)
-    prior = _prior_of_em(x, len(data))
-    if prior is None or x.class_var not in data.columns:
+    prior, fitted, step = None, x.trained_on, None if x.recipe is None else x.recipe.parameters
+    is_same = fitted is not None and fitted.size == len(data) and x.class_var in data.columns
+    if step is not None and is_same and "em" in x.learned:
+        prior = find_prior(**{name: step.settings.get(name) for name in PRIORS})
+    if not isinstance(prior, PseudoCounts) or not prior.is_positive:
         repeated = np.tile(np.arange(len(data)), draws)
         return x.fill_in_codes(rows.subset(repeated), labels[repeated], rng, burn_in=burn_in)
     return _draws_by_augmentation(x, data, labels, draws, prior, rng, burn_in)
-
-
-def _prior_of_em(x: Model, rows: int) -> PseudoCounts | None:
-    """Return the prior of a model that EM fitted to so many rows, or None."""
-    step = None if x.recipe is None else x.recipe.parameters
-    fitted = x.trained_on
-    if "em" not in x.learned or step is None or fitted is None or fitted.size != rows:
-        return None
-    prior = find_prior(**{name: step.settings.get(name) for name in PRIORS})
-    return prior if isinstance(prior, PseudoCounts) and prior.is_positive else None
 
 
 def _draws_by_augmentation(

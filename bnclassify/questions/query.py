@@ -140,7 +140,15 @@ def query(
     """
     model = check_has_joint_distribution(x, "query", or_sampled=True)
     Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
-    names = _check_variables(model, variables)
+    is_name = isinstance(variables, str) or is_among(variables, model.variables)
+    named = [variables] if is_name else variables
+    check_not_dropped(model, "variables", named if isinstance(named, list | tuple) else [])
+    names = Names(model.variables, "variables of the model", filled=True).check("variables", named)
+    numeric = [name for name in names if name in model.densities]
+    if numeric:
+        raise TypeError(
+            f"variables must have levels; got the numbers {listed(numeric)}. Use cpt or sample."
+        )
     requested = [model.variables.index(name) for name in names]
     known, likelihoods = encode_evidence(model, evidence)
     overlap = [model.variables[i] for i in requested if known.codes[i] >= 0]
@@ -159,7 +167,14 @@ def query(
             raise ValueError("interval must be None for features of a dependency network. Omit it.")
         n, generator = check_draws(draws, len(known.codes)), check_rng(rng)
         drawn = draw_rows_given_evidence(model, known, likelihoods, n, generator, burn_in)
-        logs = log(_proportions_of_draws(drawn[requested], list(map(len, labels))))
+        cards = list(map(len, labels))
+        if prod(cards) > _MOST_CELLS:
+            raise ValueError(
+                "variables must have a joint distribution of fewer cells; got "
+                f"{prod(cards):,}. Query fewer variables at a time."
+            )
+        cells: Codes = np.ravel_multi_index(tuple(drawn[requested]), cards)
+        logs = log(np.bincount(cells, minlength=prod(cards)) / n)
     index = pd.Index(labels[0], name=names[0], tupleize_cols=False)
     if len(names) > 1:
         axes = [pd.Index(own, tupleize_cols=False) for own in labels]
@@ -178,31 +193,6 @@ def query(
     frame = pd.DataFrame(dict(zip(BOUNDS, [lower, found, upper], strict=True)), index=index)
     frame.attrs["log_evidence"] = log_evidence
     return frame
-
-
-def _check_variables(x: Model, variables: Variables) -> tuple[Hashable, ...]:
-    """Return the names of one or several variables with levels, or raise."""
-    is_name = isinstance(variables, str) or is_among(variables, x.variables)
-    named = [variables] if is_name else variables
-    check_not_dropped(x, "variables", named if isinstance(named, list | tuple) else [])
-    names = Names(x.variables, "variables of the model", filled=True).check("variables", named)
-    numeric = [name for name in names if name in x.densities]
-    if numeric:
-        raise TypeError(
-            f"variables must have levels; got the numbers {listed(numeric)}. Use cpt or sample."
-        )
-    return names
-
-
-def _proportions_of_draws(codes: Codes, cards: Sequence[int]) -> Array:
-    """Return the proportion of rows of (variables, rows) codes with each combination of levels."""
-    if prod(cards) > _MOST_CELLS:
-        raise ValueError(
-            f"variables must have a joint distribution of fewer cells; got {prod(cards):,}. Query "
-            "fewer variables at a time."
-        )
-    cells: Codes = np.ravel_multi_index(tuple(codes), cards)
-    return np.bincount(cells, minlength=prod(cards)) / codes.shape[1]
 
 
 def draw_rows_given_evidence(
@@ -306,24 +296,7 @@ def log_joint_table(
                 exchanged, [position.get(v, v) for v in variables], known, weights
             )
     requested = [v for v in variables if v != of_class]
-    logs = _log_joint_of_cells(x, requested, evidence, likelihoods)
-    given = int(evidence.codes[-1, 0])
-    if given >= 0:
-        logs = logs[..., [given]]
-    if of_class not in variables:
-        return log_sum_exp(logs)
-    return np.moveaxis(logs, -1, list(variables).index(of_class))
-
-
-def _log_joint_of_cells(
-    x: Model, requested: Sequence[int], evidence: Rows, likelihoods: Mapping[int, Array]
-) -> Array:
-    """Return ln P(features, class, evidence): an axis per requested feature, then the class.
-
-    Other features with likelihoods are marginalized over.
-    """
-    cards = [len(labels) for labels in x.levels or ()]
-    of_class = len(cards) - 1
+    # Other features with likelihoods are marginalized over.
     summed = [v for v in likelihoods if v not in (*requested, of_class)]
     features = [*requested, *summed]
     uncertain = [v for v in features if v in likelihoods]
@@ -352,4 +325,10 @@ def _log_joint_of_cells(
     # (cells of requested features, cells of the others, classes)
     shape = shape[: len(requested)]
     logs = log_sum_exp(logs.reshape(prod(shape), -1, cards[-1]), axis=1)
-    return logs.reshape(*shape, cards[-1])
+    logs = logs.reshape(*shape, cards[-1])
+    given = int(evidence.codes[-1, 0])
+    if given >= 0:
+        logs = logs[..., [given]]
+    if of_class not in variables:
+        return log_sum_exp(logs)
+    return np.moveaxis(logs, -1, list(variables).index(of_class))
