@@ -333,18 +333,26 @@ def write_bif(x: BNC, path: str | os.PathLike[str]) -> None:
       type discrete [ 3 ] { low, med, high };
     """
     model, file = check_categorical_network(x, "write_bif"), check_file_name(path)
-    tables, labels = params(model), values(model)
+    tables, levels = params(model), values(model)
     names = dict(zip(model.variables, _distinct_bif_words(model.variables, _NAME), strict=True))
-    words = {name: _distinct_bif_words(v, _LABEL) for name, v in labels.items()}
+    words = {name: _distinct_bif_words(v, _LABEL) for name, v in levels.items()}
     lines = ["network unknown {", "}"]
     for name in model.variables:
         # bnlearn requires spaces and line breaks in these places.
         lines += [f"variable {names[name]} {{"]
         lines += [f"  type discrete [ {len(words[name])} ] {{ {', '.join(words[name])} }};", "}"]
     for family in model.families:
-        own_names = [names[member] for member in family]
-        own_words = [words[member] for member in family]
-        lines += _lines_of_table(own_names, own_words, tables[family[0]])
+        (name, *parents), table = [names[member] for member in family], tables[family[0]]
+        rows = [", ".join(map(repr, row)) for row in table.reshape(len(table), -1).T.tolist()]
+        condition = f" | {', '.join(parents)}" if parents else ""
+        lines.append(f"probability ( {name}{condition} ) {{")
+        if parents:  # one line per configuration
+            configurations = product(*[words[member] for member in family[1:]])
+            pairs = zip(configurations, rows, strict=True)
+            lines += [f"  ({', '.join(labels)}) {row};" for labels, row in pairs]
+        else:
+            lines.append(f"  table {rows[0]};")
+        lines.append("}")
     replace_file(file, "\n".join([*lines, ""]).encode("utf-8"))
 
 
@@ -356,29 +364,13 @@ def _distinct_bif_words(items: Sequence[Any], allowed: re.Pattern[str]) -> list[
     for text in texts:
         word = text
         if text in words or not allowed.fullmatch(text):
-            stem = _bif_word_of_text(text)
+            stem = re.sub(r"\((\S+), (\S+)[\])]", r"from_\1_to_\2", text)  # the ends of an interval
+            stem = re.sub(r"(?<![^_])-(?=\d|inf)", "minus_", stem)
+            stem = re.sub(r"[\W_]+", "_", stem).strip("_") or "_"
             trials = chain([stem], (f"{stem}_{number}" for number in count(2)))
             word = next(word for word in trials if word not in taken and word not in words)
         words[word] = None
     return list(words)
-
-
-def _bif_word_of_text(text: str) -> str:
-    """Return an allowed word for a text, which contains the ends of an interval."""
-    text = re.sub(r"\((\S+), (\S+)[\])]", r"from_\1_to_\2", text)
-    text = re.sub(r"(?<![^_])-(?=\d|inf)", "minus_", text)
-    return re.sub(r"[\W_]+", "_", text).strip("_") or "_"
-
-
-def _lines_of_table(family: list[str], words: list[list[str]], table: Array) -> list[str]:
-    """Write a table with one line per configuration of the parents."""
-    name, *parents = family
-    rows = [", ".join(map(repr, row)) for row in table.reshape(len(table), -1).T.tolist()]
-    if not parents:
-        return [f"probability ( {name} ) {{", f"  table {rows[0]};", "}"]
-    by_configuration = zip(product(*words[1:]), rows, strict=True)
-    lines = [f"  ({', '.join(labels)}) {row};" for labels, row in by_configuration]
-    return [f"probability ( {name} | {', '.join(parents)} ) {{", *lines, "}"]
 
 
 def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
@@ -450,7 +442,13 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     if is_xdsl(content):
         variables, family_tables = read_xdsl(content, source)
     else:
-        reader = BIFReader(_decoded_text(content, source), source)
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{source} must be text in UTF-8; got {error}. Convert the file."
+            ) from error
+        reader = BIFReader(text.replace("\r\n", "\n").replace("\r", "\n"), source)
         family_tables, variables = reader.read(), reader.variables
     OneOf(variables, f"a variable of {source}").check("class_var", class_var)
     if absent := [name for name in variables if name not in family_tables]:
@@ -468,16 +466,6 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     levels, recipe = tuple(variables[name] for name in structure.variables), structure.recipe
     recipe = recipe and replace(recipe, parameters=Step("read_bif", tables_again))
     return replace(structure, levels=levels, cpts=tuple(cpts), recipe=recipe)
-
-
-def _decoded_text(content: bytes, source: str) -> str:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{source} must be text in UTF-8; got {error}. Convert the file."
-        ) from error
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @record

@@ -160,7 +160,11 @@ def load(path: str | os.PathLike[str]) -> Model:
             raise ValueError(
                 must_be("the format", f"version {_VERSION}", written.get("version"), hint)
             )
-        model = _read_model(written)
+        reader = Reader(Instance(list, "a list").check("shared", written.get("shared", [])))
+        content = written.get("model")
+        model: object = reader.read(content, "model") if isinstance(content, dict) else content
+        if not isinstance(model, Model):
+            raise ValueError(f"the file must contain a model; got {shown(model)}")
         _check_consistency_of_model(model)
     except RecursionError:
         raise ValueError(f"{source}: {reason}: it is nested too deeply") from None
@@ -175,20 +179,19 @@ def _package_and_version() -> str:
     return f"bnclassify {version('pybnclassify')}"
 
 
-def _read_model(written: dict[str, object]) -> Model:
-    """Return the model of a file; values of other types are not read, because they can be large."""
-    reader = Reader(Instance(list, "a list").check("shared", written.get("shared", [])))
-    content = written.get("model")
-    model: object = reader.read(content, "model") if isinstance(content, dict) else content
-    if not isinstance(model, Model):
-        raise ValueError(f"the file must contain a model; got {shown(model)}")
-    return model
-
-
 def _check_consistency_of_model(x: Model) -> None:
     repr(x)
-    _check_features_in_recipe(x)
-    _check_intervals_of_levels(x)
+    known = None if x.recipe is None else x.recipe.columns or x.recipe.seen
+    strange = [name for name in x.features if known is not None and name not in known]
+    if strange:
+        raise ValueError(f"the recipe has no {listed(strange)}")
+    merger = None if x.preparation is None else x.preparation.merger
+    merged = () if merger is None else merger.columns
+    intervals = {} if x.discretizer is None or x.levels is None else x.discretizer.intervals
+    for name, labels in intervals.items():
+        is_read = name in x.features and name not in merged
+        if is_read and x.levels_by_name[name][: len(labels)] != labels:
+            raise ValueError(f"the cut points of {shown(name)} do not fit its levels")
     for member in members(x) if "members" in x.__dataclass_fields__ else ():
         _check_consistency_of_model(member)
     for name, table in x.distributions() if isinstance(x, CountedModel) else ():
@@ -207,24 +210,6 @@ def _check_consistency_of_model(x: Model) -> None:
     with suppress(ValueError, OverflowError):
         names = pd.Index(list(x.features), dtype=object, tupleize_cols=False)
         predict(x, pd.DataFrame([[None] * len(names)], columns=names))
-
-
-def _check_features_in_recipe(x: Model) -> None:
-    known = None if x.recipe is None else x.recipe.columns or x.recipe.seen
-    strange = [name for name in x.features if known is not None and name not in known]
-    if strange:
-        raise ValueError(f"the recipe has no {listed(strange)}")
-
-
-def _check_intervals_of_levels(x: Model) -> None:
-    if x.discretizer is None or x.preparation is None or x.levels is None:
-        return
-    merged = () if x.preparation.merger is None else x.preparation.merger.columns
-    for name, labels in x.discretizer.intervals.items():
-        if name not in x.features or name in merged:
-            continue
-        if x.levels_by_name[name][: len(labels)] != labels:
-            raise ValueError(f"the cut points of {shown(name)} do not fit its levels")
 
 
 def _check_shapes_of_tables(x: Model) -> None:

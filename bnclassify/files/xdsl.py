@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import partial
 from math import isfinite, prod
 from typing import NoReturn
@@ -11,7 +10,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..tools.arrays import Array
 from ..tools.checks import options_sentence
 from ..tools.messages import listed, repeated_items, shown
 from .file_tables import Families, Variables, checked_sum_of_cells, normalize_distributions
@@ -47,7 +45,24 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
         network = ElementTree.fromstring(content)
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise ValueError(f"{source} must be a complete XML file; got {error}.") from error
-    nodes = _chance_nodes(network, source)
+    if network.find("dynamic") is not None:
+        raise ValueError(
+            f"{source} must be a Bayesian network; got a dynamic one. Unroll it in GeNIe."
+        )
+    nodes = list[ElementTree.Element]()
+    waiting = [node for part in network.findall("nodes") for node in part][::-1]
+    while waiting:  # no recursion, because submodels can be nested deeply
+        node = waiting.pop()
+        if node.tag == "submodel":
+            waiting.extend(reversed(node))
+        elif node.find("state") is not None or node.tag in _REFUSED:
+            nodes.append(node)
+    for node in nodes:
+        if node.tag not in ("cpt", "deterministic"):
+            what, remedy = _REFUSED.get(node.tag, (f"a node of type {node.tag}", _TO_TABLE))
+            _raise_about_node(
+                source, node, f"must be a table or a deterministic node; got {what}. {remedy}."
+            )
     variables: Variables = {}
     families: dict[str, tuple[str, ...]] = {}
     for node in nodes:
@@ -78,68 +93,34 @@ def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
         if twice := repeated_items(family):
             fail(f"must have different parents, and not itself; got {shown(twice[0])} twice.")
         cells = checked_sum_of_cells(cells, family, variables, fail)
-        family_tables[family[0]] = family, _table_of_node(node, family, variables, source)
+        levels = [variables[name] for name in family]
+        shape = list(map(len, levels))
+        configurations = prod(shape[1:])
+        if node.tag == "deterministic":
+            states = (node.findtext("resultingstates") or "").split()
+            codes = {label: code for code, label in enumerate(levels[0])}
+            unknown = [state for state in states if state not in codes]
+            if len(states) != configurations or unknown:
+                expected = f"{configurations:,} resulting states that are among its labels"
+                got = shown(unknown[0]) if unknown else f"{len(states):,} states"
+                fail(f"must have {expected}; got {got}.")
+            rows = np.zeros((configurations, shape[0]))
+            rows[np.arange(configurations), [codes[state] for state in states]] = 1
+        else:
+            words = (node.findtext("probabilities") or "").split()
+            try:
+                numbers = list(map(float, words))
+            except ValueError:
+                numbers = [-1.0]
+            are_masses = all(isfinite(number) and number >= 0 for number in numbers)
+            if not are_masses or len(words) != prod(shape):
+                got = f"{len(words):,} words, such as {listed(words, 3)}"
+                fail(f"must have {prod(shape):,} probabilities; got {got}.")
+            rows = np.array(numbers).reshape(configurations, shape[0])
+            normalize_distributions(rows, family, levels, fail)
+        family_tables[family[0]] = family, rows.T.reshape(shape)  # the last parent changes fastest
     return variables, family_tables
-
-
-def _chance_nodes(network: ElementTree.Element, source: str) -> list[ElementTree.Element]:
-    """Return the nodes with tables, also those of submodels; raise for all others."""
-    if network.find("dynamic") is not None:
-        raise ValueError(
-            f"{source} must be a Bayesian network; got a dynamic one. Unroll it in GeNIe."
-        )
-    nodes = [node for part in network.findall("nodes") for node in _nodes_in_part(part)]
-    for node in nodes:
-        if node.tag not in ("cpt", "deterministic"):
-            what, remedy = _REFUSED.get(node.tag, (f"a node of type {node.tag}", _TO_TABLE))
-            _raise_about_node(
-                source, node, f"must be a table or a deterministic node; got {what}. {remedy}."
-            )
-    return nodes
-
-
-def _nodes_in_part(part: ElementTree.Element) -> Iterator[ElementTree.Element]:
-    waiting = [*reversed(part)]  # no recursion, because submodels can be nested deeply
-    while waiting:
-        node = waiting.pop()
-        if node.tag == "submodel":
-            waiting.extend(reversed(node))
-        elif node.find("state") is not None or node.tag in _REFUSED:
-            yield node
 
 
 def _raise_about_node(source: str, node: ElementTree.Element, message: str) -> NoReturn:
     raise ValueError(f"{source}, node {shown(node.get('id'))}: {message}")
-
-
-def _table_of_node(
-    node: ElementTree.Element, family: tuple[str, ...], variables: Variables, source: str
-) -> Array:
-    """Return the table of a node, axes in the family's order; the last parent changes fastest."""
-    fail = partial(_raise_about_node, source, node)
-    labels = [variables[name] for name in family]
-    shape = [len(levels) for levels in labels]
-    configurations = prod(shape[1:])
-    if node.tag == "deterministic":
-        states = (node.findtext("resultingstates") or "").split()
-        codes = {label: code for code, label in enumerate(labels[0])}
-        unknown = [state for state in states if state not in codes]
-        if len(states) != configurations or unknown:
-            expected = f"{configurations:,} resulting states that are among its labels"
-            got = shown(unknown[0]) if unknown else f"{len(states):,} states"
-            fail(f"must have {expected}; got {got}.")
-        rows = np.zeros((configurations, shape[0]))
-        rows[np.arange(configurations), [codes[state] for state in states]] = 1
-    else:
-        words = (node.findtext("probabilities") or "").split()
-        try:
-            numbers = list(map(float, words))
-        except ValueError:
-            numbers = [-1.0]
-        are_masses = all(isfinite(number) and number >= 0 for number in numbers)
-        if not are_masses or len(words) != prod(shape):
-            got = f"{len(words):,} words, such as {listed(words, 3)}"
-            fail(f"must have {prod(shape):,} probabilities; got {got}.")
-        rows = np.array(numbers).reshape(configurations, shape[0])
-        normalize_distributions(rows, family, labels, fail)
-    return rows.T.reshape(shape)
