@@ -11,10 +11,10 @@ from .numbers import Discretizer as Discretizer
 from .numbers import Merger as Merger
 from .numbers import Preparation as Preparation
 from .parts.partitions import Partitions as Partitions
-from .several.chain_ensemble import ChainEnsemble as ChainEnsemble
 from .several.mbc import MAODE as MAODE
 from .several.mbc import MBC as MBC
 from .several.multidimensional import Chain as Chain
+from .several.multidimensional import ChainEnsemble as ChainEnsemble
 from .superparents.n_dependence import ANDE as ANDE
 from .superparents.one_dependence import AODE as AODE
 

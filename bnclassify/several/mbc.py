@@ -47,15 +47,6 @@ from ..tools.messages import listed, shown
 from .multidimensional import MOST_COMBINATIONS, MultiModel, log_mean_exp
 
 
-def _log_tables_of(network: MBC) -> Sequence[Factor]:
-    """Return the log tables of a network, and the empty table of a class with a single label."""
-    pairs = zip(network.scopes, network.cpts or (), strict=True)
-    return [
-        *[Factor(scope, log(table)[..., None, None]) for scope, table in pairs],
-        Factor((), np.zeros((1, 1))),
-    ]
-
-
 def _with_unknown_labels(codes: Codes, cards: Sequence[int]) -> Codes:
     return np.pad(codes, ((0, len(cards)), (0, 0)), constant_values=-1)
 
@@ -116,24 +107,6 @@ def _table_at_label(table: LogTable, u: int, label: Positions) -> LogTable:
     return LogTable(tuple([w for w in table.scope if w != u]), logs)
 
 
-def _best_labels_by_enumeration(
-    members: Sequence[Sequence[Factor]], codes: Codes, cards: Sequence[int]
-) -> Positions:
-    n = prod(cards)
-    if n > MOST_COMBINATIONS:
-        raise ValueError(
-            f"joint must be False for more than {MOST_COMBINATIONS:,} combinations of labels; got "
-            f"{n:,}. Use joint=False, or mbc, which does not enumerate them."
-        )
-    variables = _with_unknown_labels(codes, cards)
-    hidden, best = range(len(codes), len(variables)), np.empty(codes.shape[1], dtype=np.intp)
-    log_joint = partial(log_mean_joint_of_networks, members)
-    for block in slices(len(best), n, MOST_COMBINATIONS):
-        logs = score_combinations(log_joint, variables[:, block], hidden, cards)
-        best[block] = first_best(logs[..., 0])
-    return np.array(np.unravel_index(best, cards))
-
-
 class Bridged(MultiModel):
     """Base of models with tables over features and classes, whose `members` are networks."""
 
@@ -144,7 +117,13 @@ class Bridged(MultiModel):
 
     @cached_property
     def _log_tables_by_member(self) -> list[Sequence[Factor]]:
-        return [_log_tables_of(member) for member in self.members]
+        """The log tables of each network, and the empty table of a class with a single label."""
+        found = list[Sequence[Factor]]()
+        for member in self.members:
+            pairs = zip(member.scopes, member.cpts or (), strict=True)
+            tables = [Factor(scope, log(table)[..., None, None]) for scope, table in pairs]
+            found.append([*tables, Factor((), np.zeros((1, 1)))])
+        return found
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
         tables, cards = self._log_tables_by_member, self.class_cardinalities
@@ -164,7 +143,20 @@ class Bridged(MultiModel):
     def most_probable(self, rows: Rows, *, greedy: bool = False) -> Codes:
         tables, cards = self._log_tables_by_member, self.class_cardinalities
         if len(tables) > 1:
-            return _best_labels_by_enumeration(tables, rows.codes, cards)
+            n = prod(cards)
+            if n > MOST_COMBINATIONS:
+                raise ValueError(
+                    f"joint must be False for more than {MOST_COMBINATIONS:,} combinations of "
+                    f"labels; got {n:,}. Use joint=False, or mbc, which does not enumerate them."
+                )
+            variables = _with_unknown_labels(rows.codes, cards)
+            hidden = range(len(rows.codes), len(variables))
+            best = np.empty(rows.codes.shape[1], dtype=np.intp)
+            log_joint = partial(log_mean_joint_of_networks, tables)
+            for block in slices(len(best), n, MOST_COMBINATIONS):
+                logs = score_combinations(log_joint, variables[:, block], hidden, cards)
+                best[block] = first_best(logs[..., 0])
+            return np.array(np.unravel_index(best, cards))
         [terms] = tables
         labels = np.zeros((len(cards), rows.codes.shape[1]), dtype=np.intp)
         variables = _with_unknown_labels(rows.codes, cards)

@@ -33,9 +33,8 @@ from ..tools.checks import (
 from ..tools.graphs import max_forest_parents, maximum_arborescence
 from ..tools.immutable import record
 from ..tools.messages import shown, with_shared_text
-from .chain_ensemble import ChainEnsemble
 from .mbc import MAODE, MBC
-from .multidimensional import Chain
+from .multidimensional import Chain, ChainEnsemble
 
 Parents = tuple[int, ...]
 
@@ -138,8 +137,20 @@ def mbc(
     settings = _score_settings(score, ess, max_parents)
     data = prepare_training_data(dataset, names, named_by="class_vars")
     bridge = _choose_class_parents(data, progress, **settings)
-    feature_parents = _feature_tree(data, bridge) if features == "tree" else [()] * len(bridge)
-    class_parents = _class_tree(data) if classes == "tree" else [()] * len(names)
+    n, m = len(bridge), len(names)
+    feature_parents, class_parents = list[Parents]([()] * n), list[Parents]([()] * m)
+    if features == "tree":  # with the largest gain in log-likelihood
+        scores = LocalScores(data, "loglik")
+        scores.count_families_ahead([(v, *own) for v, own in enumerate(bridge)])
+        gains = []
+        for v, own in enumerate(bridge):
+            gains.append(np.maximum(scores.gains_by_added_parent(v, own)[:n], 0.0))
+        tree = maximum_arborescence(np.array(gains).T)
+        feature_parents = [(p,) if p >= 0 else () for p in tree]
+    if classes == "tree":  # of maximum information, rooted at the first class
+        pairs = pair_statistics(data, range(n, n + m), None)
+        tree = max_forest_parents(pairs.information, pairs.rows > 0, roots=range(m))
+        class_parents = [(n + p,) if p >= 0 else () for p in tree]
     parents = [(*p, *c) for p, c in zip(feature_parents, bridge, strict=True)] + class_parents
     recipe = Recipe(names, Step("mbc", mbc, graphs | settings))
     return MBC(names, _families_by_name(data, parents), data.levels, recipe=recipe)
@@ -250,26 +261,6 @@ def _choose_class_parents(
     return chosen
 
 
-def _class_tree(data: Countable) -> list[Parents]:
-    """Return the parent of each class in the maximum-information tree, rooted at the first."""
-    n, m = len(data.features), len(data.targets)
-    pairs = pair_statistics(data, range(n, n + m), None)
-    parent = max_forest_parents(pairs.information, pairs.rows > 0, roots=range(m))
-    return [(n + p,) if p >= 0 else () for p in parent]
-
-
-def _feature_tree(data: Countable, class_parents: Sequence[Parents]) -> list[Parents]:
-    """Return the parent of each feature in the tree with the largest gain in log-likelihood."""
-    scores, bridge = LocalScores(data, "loglik"), list(enumerate(class_parents))
-    scores.count_families_ahead([(v, *classes) for v, classes in bridge])
-    gains = [
-        np.maximum(scores.gains_by_added_parent(v, classes)[: len(bridge)], 0.0)
-        for v, classes in bridge
-    ]
-    parent = maximum_arborescence(np.array(gains).T)
-    return [(p,) if p >= 0 else () for p in parent]
-
-
 @_shared
 @record
 def chain(
@@ -357,10 +348,18 @@ def chain(
             names, Step("chain", chain_again, settings, draws="rng" in parameters_of(function))
         )
 
-    chains = [
-        Chain(names, _learn_chain_members(data, own, function, options), chain_recipe(order=own))
-        for own in chain_orders
-    ]
+    chains = []
+    for own in chain_orders:
+        links = []
+        for i, name in enumerate(own):
+            given: Any = data.select((*data.features, *own[:i], name))
+            rows = prepare_training_data(given, (name,), warns=False)
+            link = function(name, dataset=rows, **options)
+            if not isinstance(link, Model) or not link.one_class:
+                expected = "a function that returns a structure of one class variable"
+                raise TypeError(f"learner must be {expected}; it returned {shown(link)}.")
+            links.append(link)
+        chains.append(Chain(names, tuple(links), chain_recipe(order=own)))
     if orders is None:
         return chains[0]
     return ChainEnsemble(names, tuple(chains), chain_recipe(orders=chain_orders))
@@ -382,25 +381,6 @@ def _checked_chain_orders(
     if not checked:
         raise ValueError("orders must have at least one order; got none. Pass a number of chains.")
     return checked
-
-
-def _learn_chain_members(
-    data: Any,
-    order: Sequence[Hashable],
-    learner: Callable[..., Model],
-    options: Mapping[str, Any],
-) -> tuple[Model, ...]:
-    links = []
-    for i, name in enumerate(order):
-        rows = prepare_training_data(
-            data.select((*data.features, *order[:i], name)), (name,), warns=False
-        )
-        link = learner(name, dataset=rows, **options)
-        if not isinstance(link, Model) or not link.one_class:
-            expected = "a function that returns a structure of one class variable"
-            raise TypeError(f"learner must be {expected}; it returned {shown(link)}.")
-        links.append(link)
-    return tuple(links)
 
 
 @record
