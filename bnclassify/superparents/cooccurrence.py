@@ -214,31 +214,26 @@ def _count_triples(
     triples: list[Counts] = []
     for together in plan:
         if len(together.owners):
-            rows = _rows_with_level(data, both, together)
+            feature, spans = int(both.feature_of_level[together.level]), both.spans_of_features
+            rows = data.take_rows(data.codes[feature] == together.level - spans[feature].start)
+            others = [f for f in range(len(both.cards)) if f != feature]
+            # in the example of `levels_counted_with`, level 0 is counted with 2 and 3 of b, coded 0
+            # and 1, and with 4, 5, 6 of c, coded 0, 1, 2
+            n_levels = np.bincount(both.feature_of_level[together.kept], minlength=len(both.cards))
+            cards = n_levels[others]
+            firsts: Positions = np.cumsum(cards) - cards  # the first column of each feature
+            levels = level_positions(rows.codes[others], [spans[f] for f in others])
+            codes = np.where(levels < 0, -1, together.columns[levels] - firsts[:, None])
+            n_classes = data.cards[-1]
+            dtype = code_type(max(*cards, n_classes))
+            coded = np.concatenate([codes, rows.codes[-1:]]).astype(dtype)
+            labels = tuple([tuple(range(card)) for card in (*cards.tolist(), n_classes)])
+            names = tuple([data.columns[f] for f in (*others, -1)])
+            rows = replace(rows, schema=Schema(names, labels), codes=coded)
             triples.append(count_pairs(rows, together.columns[together.owners]))
         else:
             triples.append(np.empty((0, len(both.classes), len(together.kept))))
     return triples
-
-
-def _rows_with_level(data: Dataset, both: Cooccurrence, together: LevelsTogether) -> Dataset:
-    """Return the rows with a level, other features coded by the levels counted there.
-
-    In the example of `Cooccurrence.levels_counted_with`, level 0 is counted
-    with 2 and 3 of b, coded 0 and 1, and with 4, 5, 6 of c, coded 0, 1, 2.
-    """
-    feature, spans = int(both.feature_of_level[together.level]), both.spans_of_features
-    rows = data.take_rows(data.codes[feature] == together.level - spans[feature].start)
-    others = [f for f in range(len(both.cards)) if f != feature]
-    cards = np.bincount(both.feature_of_level[together.kept], minlength=len(both.cards))[others]
-    firsts: Positions = np.cumsum(cards) - cards  # the first column of each feature
-    levels = level_positions(rows.codes[others], [spans[f] for f in others])
-    codes = np.where(levels < 0, -1, together.columns[levels] - firsts[:, None])
-    n_classes = data.cards[-1]
-    coded = np.concatenate([codes, rows.codes[-1:]]).astype(code_type(max(*cards, n_classes)))
-    labels = tuple([tuple(range(card)) for card in (*cards.tolist(), n_classes)])
-    names = tuple([data.columns[f] for f in (*others, -1)])
-    return replace(rows, schema=Schema(names, labels), codes=coded)
 
 
 def _add_triples(both: Cooccurrence, sources: Sequence[_Source]) -> Cooccurrence:

@@ -178,7 +178,12 @@ class LookUp:
                         total = self._log_joint_of_incomplete_rows(levels[:, rows], log_weights)
                     else:
                         sums = self._sums_of_superparents(levels[:, rows], has_all)
-                        total = _log_sum_of_members(sums, superparents[:, rows], log_weights)
+                        used = superparents[:, rows]
+                        at: Positions = np.arange(len(rows)) * sums.shape[1] + used
+                        logs = sums.reshape(-1, sums.shape[2]).take(at, axis=0, mode="clip")
+                        logs += log_weights[:, None, None]
+                        np.copyto(logs, -np.inf, where=(used < 0)[..., None])
+                        total = _log_sum_exp_in_place(logs)
                     result[own] = total[: len(own)]
         return result
 
@@ -253,16 +258,6 @@ class LookUp:
         others = np.delete(np.arange(len(self._feature_of_level)), firsts)
         table, first = self._logs_by_level, firsts[self._feature_of_level[others]]
         return others, np.vstack([table[firsts].sum(axis=0), table[others] - table[first]])
-
-
-def _log_sum_of_members(sums: Array, superparents: Codes, log_weights: Array) -> Array:
-    """Return the log of the members' weighted sum in rows, from all superparents' sums."""
-    rows, n, n_classes = sums.shape
-    at: Positions = np.arange(rows) * n + superparents
-    logs = sums.reshape(-1, n_classes).take(at, axis=0, mode="clip")
-    logs += log_weights[:, None, None]
-    np.copyto(logs, -np.inf, where=(superparents < 0)[..., None])
-    return _log_sum_exp_in_place(logs)
 
 
 def _log_sum_exp_in_place(logs: Array) -> Array:

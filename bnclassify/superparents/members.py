@@ -44,8 +44,17 @@ class Estimators:
     @cached_property
     def information_of_features(self) -> Array:
         """The mutual information of each feature and the class, in nats."""
-        tables = [self.counts.single[span] for span in self.counts.spans_of_features]
-        return np.array([_information_without_rare_cells(table) for table in tables])
+        found = []
+        for span in self.counts.spans_of_features:
+            counts = self.counts.single[span]
+            joint: Array = counts / max(counts.sum(), 1.0)
+            independent: Array = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+            # 1e-6: smaller probabilities are excluded from weights, as in WAODE
+            is_common: Mask = (joint >= 1e-6) & (independent >= 1e-6)
+            joint, independent = joint[is_common], independent[is_common]
+            found.append(float(np.sum(joint * np.log(joint / independent))))
+        # 1e-14: information below this is a rounding error
+        return np.array([each if each > 1e-14 else 0.0 for each in found])
 
     @cached_property
     def tables_of_naive_bayes(self) -> MemberTables:
@@ -70,18 +79,6 @@ class Estimators:
         both: Array = self.counts.pairs.sum(axis=1, dtype=np.float64)
         is_frequent: Mask = np.diagonal(both) > self.subsumption + TOLERANCE
         return implications_between_values(both, self.counts.feature_of_level, is_frequent)
-
-
-def _information_without_rare_cells(counts: Array) -> Array:
-    """Return I(feature; class) from counts, (levels, classes), without rare cells as in WAODE."""
-    joint: Array = counts / max(counts.sum(), 1.0)
-    independent: Array = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-    # 1e-6: smaller probabilities are excluded from weights, as in WAODE
-    is_common: Mask = (joint >= 1e-6) & (independent >= 1e-6)
-    joint, independent = joint[is_common], independent[is_common]
-    information: float = np.sum(joint * np.log(joint / independent))
-    # 1e-14: information below this is a rounding error
-    return np.where(information > 1e-14, information, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +219,11 @@ def group_rows_by_number_of_superparents(x: Estimators, codes: Codes) -> Iterato
     rows = np.arange(levels.shape[1])
     for n, weights in product(range(x.n, 0, -1), options):
         if len(rows):
-            total = _sum_member_weights_of_rows(x, n, remaining[:, rows], weights)
+            total = np.zeros(len(rows))  # the weights of the members that are used
+            for block in member_blocks(x, n, remaining[:, rows]):
+                used = block.weights_of_members(weights)[:, None] * block.is_member_used
+                # one by one, so that the sum of a row does not depend on the other rows
+                total[block.rows] += reduce(np.add, used)
             found = rows[total > 0]
             if len(found):
                 yield RowGroup(found, n, remaining[:, found], weights, total[total > 0])
@@ -230,16 +231,6 @@ def group_rows_by_number_of_superparents(x: Estimators, codes: Codes) -> Iterato
     if len(rows):
         of_naive = levels if x.n else remaining
         yield RowGroup(rows, 0, of_naive[:, rows], equal_weights, np.ones(len(rows)))
-
-
-def _sum_member_weights_of_rows(x: Estimators, n: int, levels: Codes, weights: Array) -> Array:
-    """Sum the weights of the members with n superparents that are used in each row."""
-    total = np.zeros(levels.shape[1])
-    for block in member_blocks(x, n, levels):
-        used = block.weights_of_members(weights)[:, None] * block.is_member_used
-        # one by one, so that the sum of a row does not depend on the other rows
-        total[block.rows] += reduce(np.add, used)
-    return total
 
 
 def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]:
@@ -339,29 +330,10 @@ def _log_joint_without_own_row(
     # The denominator of an unused member is arbitrary.
     after = np.where(before > share, before - share, 1.0)
     logs = block.log_joint(weights + np.log(np.maximum(before, after) / after))
-    own_logs = _log_joint_of_own_class(block, labels, share, pseudo, after) + weights[:, None]
-    own_logs[~block.is_member_used] = -np.inf
-    logs[np.arange(len(labels)), labels] = log_sum_exp(own_logs, axis=0)
-    return logs
-
-
-def _log_joint_of_own_class(
-    block: MemberBlock, classes: Positions, share: float, pseudo: Array, denominators: Array
-) -> Array:
-    """Return the log joint of each row and its own class by each member, (members, rows).
-
-    The row, of weight s, is only in the counts of its own values u of the
-    superparents, y of the class and x of a child. Without it, the log joint is
-    ln((n(u, y) − s + a) / denominator) plus, for each child of r levels,
-
-        ln((n(x, u, y) − s + b) / (Σ_x n(x, u, y) − s + r b)),
-
-    with the pseudo-counts a of P(u, y), ``pseudo``, and b of the child.
-    """
     tables, is_used = block.tables, block.is_member_used
     owner: Positions = np.maximum(block.superparent_index, 0).astype(np.intp)
-    cell: Array = tables.counts[owner, classes, tables.own_level[owner]] - share + pseudo[:, None]
-    result = np.log(np.where(is_used, cell, 1.0) / denominators[:, None])
+    cell: Array = tables.counts[owner, labels, tables.own_level[owner]] - share + pseudo[:, None]
+    result = np.log(np.where(is_used, cell, 1.0) / after[:, None])
     features, starts = np.unique(tables.feature, return_index=True)
     totals: Array = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
     for column, f in enumerate(map(int, features)):
@@ -370,7 +342,10 @@ def _log_joint_of_own_class(
             added = tables.x.prior.pseudo_count_per_cell(card, 1)
             is_superparent: Mask = np.any(block.superparents == f, axis=1, keepdims=True)
             is_child: Mask = is_used & (levels >= 0) & ~is_superparent
-            cell = tables.counts[owner, classes, np.maximum(levels, 0)] - share + added
-            total: Array = totals[owner, classes, column] - share + card * added
+            cell = tables.counts[owner, labels, np.maximum(levels, 0)] - share + added
+            total: Array = totals[owner, labels, column] - share + card * added
             result += np.log(np.where(is_child, cell, 1.0) / np.where(is_child, total, 1.0))
-    return result
+    own_logs = result + weights[:, None]
+    own_logs[~block.is_member_used] = -np.inf
+    logs[np.arange(len(labels)), labels] = log_sum_exp(own_logs, axis=0)
+    return logs
