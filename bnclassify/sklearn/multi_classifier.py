@@ -136,7 +136,13 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
         if self.discretize is not None:
             OneOf(_METHODS).check("discretize", self.discretize)
             frame, discretizer = discretize(frame, method=self.discretize, bins=self.bins)
-        names = _names_of_class_variables(labels, frame.columns)
+        names = list(labels.columns)
+        are_distinct = len({*names, *frame.columns}) == len(names) + len(frame.columns)
+        if not are_distinct or not all(isinstance(name, str) for name in names):
+            prefix = "y"
+            while any(f"{prefix}{j}" in frame.columns for j in range(len(names))):
+                prefix += "_"
+            names = [f"{prefix}{j}" for j in range(len(names))]
         classes = []
         for name, (_, column) in zip(names, labels.items(), strict=True):
             levels, codes = np.unique(column.to_numpy(), return_inverse=True)
@@ -225,15 +231,3 @@ def _columns_of_labels(values: object, y: object) -> pd.DataFrame:
     for _, column in labels.items():
         check_classification_targets(column.to_numpy())
     return labels.set_axis(y.columns, axis="columns") if isinstance(y, pd.DataFrame) else labels
-
-
-def _names_of_class_variables(labels: pd.DataFrame, columns: pd.Index[Any]) -> list[str]:
-    """Return the column names as names of the class variables, or names that no feature has."""
-    names = list(labels.columns)
-    are_distinct = len({*names, *columns}) == len(names) + len(columns)
-    if are_distinct and all(isinstance(name, str) for name in names):
-        return names
-    prefix = "y"
-    while any(f"{prefix}{j}" in columns for j in range(len(names))):
-        prefix += "_"
-    return [f"{prefix}{j}" for j in range(len(names))]
