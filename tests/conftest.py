@@ -103,13 +103,11 @@ def reference_frame(name):
 
 @pytest.fixture(scope="session")
 def car():
-    """The car data."""
     return bn.load_car()
 
 
 @pytest.fixture(scope="session")
 def pima():
-    """The Pima data."""
     return bn.load_pima()
 
 
@@ -121,7 +119,6 @@ def single(pima):
 
 @pytest.fixture(scope="session")
 def voting():
-    """The voting data, missing values included."""
     return bn.load_voting()
 
 

@@ -18,7 +18,6 @@ DAYS = pd.DatetimeIndex(["2020-01-01", "2021-01-01"] * 10)
 
 
 def findings(dataset, class_var=None):
-    """Return the findings by column."""
     found = bn.check_data(dataset, class_var)
     assert found.columns.tolist() == ["column", "finding", "remedy"]
     assert found["remedy"].str.len().gt(10).all()

@@ -30,7 +30,6 @@ def by_hand(data, columns):
 
 
 def some_data(missing, seed=0):
-    """Twelve features with 1 to 4 levels, and three classes."""
     rng = np.random.default_rng(seed)
     columns = {}
     for i in range(13):

@@ -25,7 +25,6 @@ Frame = pd.DataFrame
 
 
 def reference(kind, name):
-    """Return figures, and the data that they are of."""
     figures = read_reference("numbers")[kind][name]
     folder = ROOT / "data" if name.startswith("pima") else ROOT / "tests" / "reference" / "data"
     frame = pd.read_csv(folder / f"{name.replace('mixed', 'clean') if 'pima' in name else name}.csv")

@@ -21,13 +21,11 @@ COUNTED = pd.DataFrame(
 
 
 def findings(dataset, class_var=None):
-    """Return the last finding by column."""
     found = bn.check_data(dataset, class_var)
     return dict(zip(found["column"], found["finding"], strict=True))
 
 
 def warned(function):
-    """Return the messages of the warnings of a call."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         function()

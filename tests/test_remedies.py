@@ -27,12 +27,10 @@ BY_NUMBERS = bn.bnc("nb", "y", NUMBERS, smooth=1, discretize="mdlp")
 
 
 def plain_nb(dataset):
-    """Learn with a prior, without any preparation."""
     return bn.bnc("nb", "y", dataset, smooth=1)
 
 
 def default(dataset):
-    """Learn by the default recipe."""
     return bn.bnc(class_var="y", dataset=dataset)
 
 

@@ -56,7 +56,6 @@ def going(way):
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("name", FILES)
 def test_every_candidate_of_every_step(name, learner, monkeypatch):
-    """The candidates of a learner, their scores and the structure found are those of R."""
     reference, frame = read_reference(name), reference_frame(name)
     asked = []
 

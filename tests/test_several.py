@@ -104,7 +104,6 @@ def test_chains(case):
 
 @st.composite
 def problems(draw, *, missing=0.3):
-    """Data with several observed class variables and missing features."""
     frame = draw(frames(min_rows=3, max_rows=12, max_features=6, missing=missing))
     m = draw(st.integers(1, min(3, frame.shape[1] - 1)))
     names = ["class", *frame.columns[: m - 1]]

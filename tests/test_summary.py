@@ -264,7 +264,6 @@ def test_a_notebook_shows_picture_and_facts(monkeypatch):
 
 
 def test_a_summary_prints_whole_sentences(people):
-    """The table is printed as the model is, and its parts as other tables."""
     model = bn.bnc(class_var="buys", dataset=people)
     table = bn.summary(model)
     assert repr(table).split() == repr(model).split()[3:]

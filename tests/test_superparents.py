@@ -34,7 +34,6 @@ WEKA = {
 
 @cache
 def referred(name):
-    """Figures and their data."""
     reference = json.loads((REFERENCE / "superparents" / f"{name}.json").read_text())
     if name in ("car", "voting", "voting_missing"):
         frame = bn.load_car() if name == "car" else bn.load_voting()
@@ -336,7 +335,6 @@ def test_what_features_add_sums_to_the_log_odds(frame, chosen, smooth, row, all_
 
 @pytest.mark.parametrize("learner", [bn.aode, partial(bn.ande, n=1, weights="mi"), partial(bn.ande, n=2)])
 def test_a_feature_contributes_the_change_of_the_log_odds(learner, car):
-    """The contribution of a feature is the change of the log odds when it joins the features before it."""
     prior = {"m": 1} if getattr(learner, "keywords", {}).get("weights") else {"smooth": 1}
     x = bn.lp(learner("class", car), car, **prior)
     row, hidden = car.iloc[[1727]].copy(), car.columns[:-1]

@@ -178,7 +178,6 @@ CASES = {
 
 @cache
 def case(name):
-    """Return a fitted model and rows to score."""
     return CASES[name]()
 
 
