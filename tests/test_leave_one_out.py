@@ -16,7 +16,7 @@ from bnclassify.networks.backoff_prior import LEAST, MOST, best_concentrations
 from bnclassify.networks.conditional_likelihood import best_common_power, best_powers
 
 from .conftest import REFERENCE, read_reference
-from .strategies import frames, networks
+from .strategies import examples, frames, networks
 
 NAMES = ["car", "voting", "breast", "tic-tac-toe"]
 CASES = [(name, k) for name in NAMES for k in ("1", "3")]
@@ -82,6 +82,19 @@ def test_only_levels_that_occur_with_a_configuration_add_pseudo_counts():
         found = bn.concentrations(bn.lp(x, frame, backoff=amount))["long"].iloc[-1]
         assert found == pytest.approx(amount * mean)
     assert bn.accuracy(bn.predict(bn.lp(x, frame, backoff=2), frame), frame["y"]) > 0.99
+
+
+@pytest.mark.filterwarnings("ignore")
+@given(st.data())
+@examples(12)
+def test_tables_that_back_off_ignore_rows_that_lack_their_variable(data):
+    frame = data.draw(frames(min_rows=8, missing=0.2).filter(lambda f: f.notna().any().all()))
+    structure = data.draw(networks(frame))
+    for name in structure.features:
+        known = frame.dropna(subset=[name])
+        if known.notna().any().all():
+            tables = [bn.params(bn.lp(structure, rows, backoff=True))[name] for rows in (frame, known)]
+            np.testing.assert_allclose(*tables, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("name", "k"), CASES)
