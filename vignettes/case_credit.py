@@ -154,10 +154,9 @@ shown = table["feature"].isin(["income", "burden"])
 print(table[shown].round(2).to_string(index=False))
 
 # %% [markdown]
-# The column `observed` has the share of loans that were not repaid. The effect falls with the income, as it should. That of the
-# burden falls at first, because the amount and the income have effects of their own. The supervisor wants a guarantee: nobody
-# may get a worse decision *because* of a higher income, or *because* of fewer defaults. `monotonize` returns the closest table
-# for which this holds at every value:
+# The column `observed` has the share of loans that were not repaid. The effect falls with the income and rises with the burden,
+# as it should, at least in these steps. The supervisor wants a guarantee: nobody may get a worse decision *because* of a higher
+# income, or *because* of fewer defaults. `monotonize` returns the closest table for which this holds at every value:
 
 # %%
 directions = {
