@@ -139,18 +139,16 @@ def tables_that_gain(
             corrected.add(id(best))
             of_others[id(best)][1] = np.maximum(of_others[id(best)][1] - absorbed(best), 0.0)
             continue
-        sums = [_sums(best, x, weights) for x in (marks, p)]
-        ratios = (sums[0] + shape[0]) / (sums[1] + shape[0])
+        observed, expected = [
+            np.array([np.bincount(best.cells, weights * own, best.size) for own in values.T]).T
+            for values in (marks, p)
+        ]
+        ratios = (observed + shape[0]) / (expected + shape[0])
         added.append(best._replace(effects=shape[1] * np.log(ratios)))
         now = times_effects(now, of_others[id(best)], *shape)
         cells_left -= best.size
         left = [table for table in left if table is not best and table.size <= cells_left]
     return added
-
-
-def _sums(table: Cells, values: Array, weights: Array) -> Array:
-    """Return the weighted sums of values in each cell, (cells, classes)."""
-    return np.array([np.bincount(table.cells, weights * own, table.size) for own in values.T]).T
 
 
 def _sums_of_others(table: Cells, values: Array, weights: Array, cases: Positions | None) -> Array:

@@ -342,7 +342,11 @@ def merge_similar_intervals(x: EffectTable, most: int | None = None) -> EffectTa
     for i, (name, own) in enumerate(values.items()):
         groups.append(np.arange(len(own.labels) + 1))
         if own.cuts is not None:
-            rows = _effects_by_value(x, i)[:-1]
+            # All effects that depend on the value of the feature: its own, and of its children.
+            own_tables = [x.tables[i]]
+            for j, parent in enumerate(x.parent_of_each_feature):
+                own_tables += [np.moveaxis(x.tables[j], 1, 0)] * (parent == i)
+            rows = np.hstack([table.reshape(len(table), -1) for table in own_tables])[:-1]
             ends = ends_of_merged_groups(rows, shares[i][:-1], most or np.inf)
             values[name] = Values.from_cuts([own.cuts[end - 1] for end in ends[:-1].tolist()])
             groups[i] = np.searchsorted(ends, groups[i], side="right")
@@ -378,13 +382,6 @@ def _with_values(
     return build_effect_table(
         x.class_var, x.known_levels[-1], values, x.feature_parents, x.discretizer, **fields
     )
-
-
-def _effects_by_value(x: EffectTable, i: int) -> Array:
-    """Return all effects that depend on each value of a feature: its own, and of its children."""
-    children = [j for j, parent in enumerate(x.parent_of_each_feature) if parent == i]
-    tables = [x.tables[i], *[np.moveaxis(x.tables[j], 1, 0) for j in children]]
-    return np.hstack([table.reshape(len(table), -1) for table in tables])
 
 
 def ends_of_merged_groups(rows: Array, shares: Array, most: float) -> Positions:

@@ -274,6 +274,7 @@ def _side(feature: Feature, most_groups: int, most_contrasts: int) -> _Side:
 def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTable:
     """Return the tables of a regression as a model."""
     rows, regression, features = fitted.rows, fitted.regression, [*fitted.rows.features]
+    size = float(rows.weights.sum())
     of_terms = iter([t @ regression.class_contrasts.T for t in regression.tables(fitted.weights)])
     tables, pairs = [next(of_terms) for _ in features], list[PairEffects]()
     of_pairs: dict[Pair, tuple[list[Positions], Array]] = {}
@@ -325,25 +326,25 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
             pairs.append(PairEffects(pair, (groups[0], groups[1]), effects))
     tables = [logs_less_reference(table).round(_DIGITS) for table in tables]
     constant = np.log(rows.shares) + regression.class_contrasts @ fitted.weights[0]
+    numbers = [feature for feature in features if feature.name in data.numbers]
+    points = tuple([feature.values.cuts or () for feature in numbers])
+    ranges = tuple([feature.range for feature in numbers])
+    # Numbers with two values have labels.
+    labels = tuple([() if f.values.cuts is not None else f.values.labels for f in numbers])
     return build_effect_table(
         class_var,
         rows.labels,
         {feature.name: feature.values for feature in features},
         {feature.name: () for feature in features},
-        _discretizer(features, data),
+        Discretizer("steps", tuple([f.name for f in numbers]), points, labels, ranges),
         tables=tuple(tables),
         constant=logs_less_reference(constant).round(_DIGITS),
-        shares=tuple([_smoothed(feature.mass, float(rows.weights.sum())) for feature in features]),
+        # With half a row more per value, so that none is 0.
+        shares=tuple([(f.mass * size + 0.5) / (size + 0.5 * len(f.mass)) for f in features]),
         pairs=tuple(pairs),
         unknown=_moments(rows, tables, pairs) if len(rows.labels) > 1 else None,
         learned={"variances": {"power": fitted.variances.power, **fitted.variances.all}},
     )
-
-
-def _smoothed(mass: Array, size: float) -> Array:
-    """Return shares with half a row more per value, so that none is 0."""
-    counts = mass * size + 0.5
-    return np.asarray(counts / counts.sum())
 
 
 def _moments(rows: Rows, tables: Sequence[Array], pairs: Sequence[PairEffects]) -> UnknownEffects:
@@ -366,12 +367,3 @@ def _moments(rows: Rows, tables: Sequence[Array], pairs: Sequence[PairEffects]) 
     moments = UnknownEffects.from_rows(effects, missing, rows.weights[some], rows.shares)
     # Values that are missing in some row, even if not among these rows, are evidence.
     return replace(moments, always=~is_evidence, gaps=is_evidence)
-
-
-def _discretizer(features: Sequence[Feature], data: Dataset) -> Discretizer:
-    """Return the cut points and ranges of numbers, and the labels of numbers with two values."""
-    own = [feature for feature in features if feature.name in data.numbers]
-    points = tuple([feature.values.cuts or () for feature in own])
-    labels = tuple([() if f.values.cuts is not None else f.values.labels for f in own])
-    ranges = tuple([feature.range for feature in own])
-    return Discretizer("steps", tuple([f.name for f in own]), points, labels, ranges)

@@ -442,25 +442,21 @@ def _feature_parents(
     frame: pd.DataFrame, groups: Mapping[Hashable, list[int]], axes: Mapping[Hashable, _Axis]
 ) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return the feature parent of each feature, or raise if arcs form a cycle."""
-    parents = {name: _feature_parent_of(name, frame, rows, axes) for name, rows in groups.items()}
+    parents = dict[Hashable, tuple[Hashable, ...]]()
+    for name, rows in groups.items():
+        column: list[Hashable] = frame["given"][rows].tolist() if "given" in frame else [""]
+        found = {None if is_missing(parent) or parent == "" else parent for parent in column}
+        if len(found) > 1 or not found <= {None, *axes} - {name}:
+            raise ValueError(
+                f"given must be one other feature of the table in all rows of {shown(name)}, or "
+                f"empty; got {listed(list(dict.fromkeys(column)))}."
+            )
+        parents[name] = tuple(found - {None})
     if cycle := graphs.find_cycle(parents):
         raise ValueError(
             f"given must not form a cycle; got one of {listed(cycle)}. Correct the column."
         )
     return parents
-
-
-def _feature_parent_of(
-    name: Hashable, frame: pd.DataFrame, rows: list[int], axes: Mapping[Hashable, _Axis]
-) -> tuple[Hashable, ...]:
-    column: list[Hashable] = frame["given"][rows].tolist() if "given" in frame else [""]
-    found = {None if is_missing(parent) or parent == "" else parent for parent in column}
-    if len(found) > 1 or not found <= {None, *axes} - {name}:
-        raise ValueError(
-            f"given must be one other feature of the table in all rows of {shown(name)}, or empty; "
-            f"got {listed(list(dict.fromkeys(column)))}."
-        )
-    return tuple(found - {None})
 
 
 def _effects_of_feature(name: Hashable, rows: pd.DataFrame, axes: _Axes, numbers: Array) -> Array:

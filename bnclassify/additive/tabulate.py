@@ -76,7 +76,13 @@ def tabulate_effects(
     """
     model = check_fitted(x)
     if not isinstance(model, EffectTable):
-        _check_sum_of_effects(model)
+        if not _is_sum_of_effects(model):
+            raise ValueError(
+                "x must be a model whose log odds are a sum of effects of at most two features, of "
+                f"which one is a parent of the other; got {model.type_in_words}, whose log odds "
+                "are not. Use the default, bnc(class_var=..., dataset=...), or nb, tan_cl, or "
+                "kdb_mi with dag_args={'kdbk': 1}."
+            )
         model, steps = _tabulate_at_all_points(model), steps or 32  # intervals of a feature
     if len(model.known_levels[-1]) < 2:
         raise ValueError(f"x must have at least two classes; got {listed(model.known_levels[-1])}.")
@@ -106,7 +112,12 @@ def estimate_model_to_tabulate(
 def _tabulate_at_all_points(model: Model) -> EffectTable:
     """Return a sum of effects as a table, at all its cut points; raise if effects are infinite."""
     order = positions_parents_first(model)
-    points = [_levels_or_grid_points(model, name) for name in model.features]
+    points = [
+        tuple(density_grid(model.densities[name])[0].tolist())
+        if name in model.densities
+        else model.levels_by_name[name]
+        for name in model.features
+    ]
     masses, parents = _feature_distributions(model, points, order), model.feature_parents
     grids = list[_Grid]()
     for i, (own_points, mass) in enumerate(zip(points, masses, strict=True)):
@@ -153,22 +164,6 @@ def _is_sum_of_effects(x: Model) -> bool:
     return all(not scope or any(set(scope) <= own for own in families) for scope in scopes)
 
 
-def _check_sum_of_effects(x: Model) -> None:
-    if not _is_sum_of_effects(x):
-        raise ValueError(
-            "x must be a model whose log odds are a sum of effects of at most two features, of "
-            f"which one is a parent of the other; got {x.type_in_words}, whose log odds are not. "
-            "Use the default, bnc(class_var=..., dataset=...), or nb, tan_cl, or kdb_mi with "
-            "dag_args={'kdbk': 1}."
-        )
-
-
-def _levels_or_grid_points(x: Model, name: Hashable) -> tuple[Hashable, ...]:
-    if name in x.densities:
-        return tuple(density_grid(x.densities[name])[0].tolist())
-    return x.levels_by_name[name]
-
-
 def _grid_of_feature(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array) -> _Grid:
     """Return the points of a feature, and the values of its table.
 
@@ -179,12 +174,18 @@ def _grid_of_feature(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array
     card = len(labels) - (labels[-1:] == (MISSING,))
     codes = np.arange(len(labels))
     if cuts is None and name not in x.densities:
-        values = _labels_with_unseen(x, name, labels, card)
+        # Values that are merged, or unknown to the feature, are unseen ones.
+        merger = None if x.preparation is None else x.preparation.merger
+        has_merged = merger is not None and name in merger.columns
+        own = labels[: card - has_merged]
+        values = Values((*own, *[UNSEEN] * (has_merged or card < len(labels))))
         position = np.where(codes < card, codes, len(values.labels))
         return _Grid(values, codes, mass, mass, position)
     if cuts is None:
         numbers, codes = np.array(labels[:card], dtype=np.float64), np.zeros(card, dtype=np.intp)
-        chosen = _short_points_between(numbers)
+        points = np.unique(np.array(short_point_texts(numbers[:-1].tolist()), dtype=np.float64))
+        # Of the points with few digits, those without numbers between them are one.
+        chosen = points[np.unique(np.searchsorted(points, numbers, side="left"))[:-1]]
     else:
         numbers, chosen = np.array([*cuts, np.inf]), np.array(cuts)
     n_missing = len(codes) - len(numbers)
@@ -192,22 +193,6 @@ def _grid_of_feature(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array
     position = np.append(position, [len(chosen) + 1] * n_missing).astype(np.intp)
     numbers = np.append(numbers, [np.nan] * n_missing)
     return _Grid(Values.from_cuts(chosen.tolist()), codes, numbers, mass, position)
-
-
-def _short_points_between(numbers: Array) -> Array:
-    """Return cut points with few digits, of which no interval is without numbers."""
-    points = np.unique(np.array(short_point_texts(numbers[:-1].tolist()), dtype=np.float64))
-    return points[np.unique(np.searchsorted(points, numbers, side="left"))[:-1]]
-
-
-def _labels_with_unseen(
-    x: Model, name: Hashable, labels: tuple[Hashable, ...], card: int
-) -> Values:
-    """Return the labels of a feature; values that are merged, or unknown to it, are unseen ones."""
-    merger = None if x.preparation is None else x.preparation.merger
-    if merger is not None and name in merger.columns:
-        return Values((*labels[: card - 1], UNSEEN))
-    return Values((*labels[:card], *[UNSEEN] * (card < len(labels))))
 
 
 def _feature_distributions(
