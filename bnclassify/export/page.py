@@ -261,7 +261,12 @@ def _data_of_page(
 
 def _labels_as_json(labels: Sequence[Hashable]) -> list[str | float]:
     """Return labels as JSON has them: text, bools, and numbers that a browser tells from others."""
-    floats = [_nearest_float(label) for label in labels]
+    floats = list[float | None]()  # to which numbers are rounded
+    for label in labels:
+        number = None
+        with suppress(OverflowError):
+            number = float(label) if isinstance(label, int | float) else None
+        floats.append(number)
     times = Counter(floats)
     result: list[str | float] = []
     for label, number in zip(map(to_python_scalar, labels), floats, strict=True):
@@ -269,13 +274,6 @@ def _labels_as_json(labels: Sequence[Hashable]) -> list[str | float]:
         is_exact = number is not None and number == label and times[number] == 1
         result.append(label if is_exact else str(label))
     return result
-
-
-def _nearest_float(label: Hashable) -> float | None:
-    """Return the float that a number is rounded to, and None for text and larger numbers."""
-    with suppress(OverflowError):
-        return float(label) if isinstance(label, int | float) else None
-    return None
 
 
 _FIXED = ("logs", "covariances")

@@ -218,7 +218,14 @@ def expected_counts(
 ) -> tuple[list[Array], float]:
     """Return expected counts of incomplete families, Σ over rows P(cell | row), Σ ln P(row)."""
     of_class = len(scopes) - 1
-    factors = _factors_given_class(scopes, tables)
+    factors = []  # whose context is the class, which every copy has
+    for scope, table in zip(scopes, tables, strict=True):
+        logs = log(table)
+        if scope[0] == of_class:
+            logs = np.moveaxis(logs, 0, -1)
+        elif scope[-1] != of_class:
+            logs = np.repeat(logs[..., None], len(tables[-1]), axis=-1)
+        factors.append(Factor(tuple([v for v in scope if v != of_class]), logs[..., None]))
     counts = [np.zeros(factor.table.shape[:-1]) for factor in factors]
     evidence = 0.0
     for block in completed:
@@ -257,20 +264,6 @@ def _beliefs_missing_only_class(
         if of_class in scope:
             rows = np.flatnonzero((block.codes[list(factors[i].scope)] >= 0).all(axis=0))
             yield Belief(i, rows, (), np.ones(len(rows)))
-
-
-def _factors_given_class(scopes: Sequence[Scope], tables: Sequence[Array]) -> list[Factor]:
-    """Return tables as factors whose context is the class, which every copy has."""
-    of_class, n_classes = len(scopes) - 1, len(tables[-1])
-    factors = []
-    for scope, table in zip(scopes, tables, strict=True):
-        logs = log(table)
-        if scope[0] == of_class:
-            logs = np.moveaxis(logs, 0, -1)
-        elif scope[-1] != of_class:
-            logs = np.repeat(logs[..., None], n_classes, axis=-1)
-        factors.append(Factor(tuple([v for v in scope if v != of_class]), logs[..., None]))
-    return factors
 
 
 def _add_expected_counts(

@@ -51,23 +51,6 @@ def _with_unknown_labels(codes: Codes, cards: Sequence[int]) -> Codes:
     return np.pad(codes, ((0, len(cards)), (0, 0)), constant_values=-1)
 
 
-def _log_marginals_of_classes(
-    terms: Sequence[Factor], codes: Codes, cards: Sequence[int]
-) -> list[Array]:
-    """Return each class variable's ln P(label, observed features) in a network, (rows, labels)."""
-    results: list[Array] = [np.empty((codes.shape[1], card)) for card in cards]
-    variables = _with_unknown_labels(codes, cards)
-    for block in slices(codes.shape[1], most=BLOCK_ROWS):
-        evidence = log_joint_of_network(terms, variables[:, block])
-        for i, rows, free, shares in posteriors_of_families(terms, variables[:, block]):
-            if i >= len(codes):
-                others = tuple([1 + axis for axis, v in enumerate(free) if v != i])
-                results[i - len(codes)][block][rows] = (
-                    log(shares.sum(axis=others)[..., 0]) + evidence[rows]
-                )
-    return results
-
-
 def _best_labels_of_component(component: Component, first_class: int) -> dict[int, Positions]:
     """Return connected class variables' best labels: a sum over features, a maximum of classes."""
     card: dict[int, int] = {}
@@ -127,7 +110,19 @@ class Bridged(MultiModel):
 
     def log_marginals(self, rows: Rows, *, greedy: bool = False) -> list[Array]:
         tables, cards = self._log_tables_by_member, self.class_cardinalities
-        found = [_log_marginals_of_classes(terms, rows.codes, cards) for terms in tables]
+        variables, first = _with_unknown_labels(rows.codes, cards), len(rows.codes)
+        found = []
+        for terms in tables:
+            results: list[Array] = [np.empty((variables.shape[1], card)) for card in cards]
+            for block in slices(variables.shape[1], most=BLOCK_ROWS):
+                evidence = log_joint_of_network(terms, variables[:, block])
+                beliefs = posteriors_of_families(terms, variables[:, block])
+                for i, some, free, shares in beliefs:
+                    if i >= first:
+                        others = tuple([1 + axis for axis, v in enumerate(free) if v != i])
+                        logs = log(shares.sum(axis=others)[..., 0])
+                        results[i - first][block][some] = logs + evidence[some]
+            found.append(results)
         return [log_mean_exp(logs) for logs in zip(*found, strict=True)]
 
     def log_joint_at(self, rows: Rows, labels: Codes) -> Array:

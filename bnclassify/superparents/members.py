@@ -281,28 +281,25 @@ def formula_of_members(x: Estimators) -> Choice:
     of_class = Table(-1, (), logs[len(x.counts.feature_of_level), :])
     options: list[Sum | Mixture] = []
     if x.n and spans:
-        members = tuple([_member_formula(x, i) for i in range(len(spans))])
+        tables, members = x.tables_by_superparent.log_tables, list[Sum]()
+        for i, (start, stop) in enumerate([(span.start, span.stop) for span in spans]):
+            own = np.arange(start, stop)  # levels of the superparent, unused if they are rare
+            is_rare: Mask = x.counts.single[own].sum(axis=1) < x.min_count - TOLERANCE
+            joint = np.where(is_rare[:, None], np.nan, tables[own, own])
+            children = []
+            for j, span in enumerate(spans):
+                if j != i:
+                    table = tables[own, span].swapaxes(0, 1)  # (levels of j, levels of i, classes)
+                    children.append(Table(j, (j, i), pad_for_missing(table)))
+            of_superparent = Table(i, (i,), pad_for_missing(joint, np.nan))
+            members.append(Sum((*children, of_superparent), marginalizes=False))
         weights = x.information_of_features
         some = np.flatnonzero(weights)
         if x.is_weighted and len(some):
             options.append(Mixture(tuple([members[i] for i in some]), np.log(weights[some])))
-        options.append(Mixture(members, np.zeros(len(members))))
+        options.append(Mixture(tuple(members), np.zeros(len(members))))
     options.append(Sum((*naive, of_class), marginalizes=False))
     return Choice(tuple(options))
-
-
-def _member_formula(x: Estimators, i: int) -> Sum:
-    """Return the formula of the estimator with superparent i, used for levels that are not rare."""
-    spans, logs = x.counts.spans_of_features, x.tables_by_superparent.log_tables
-    own = np.arange(spans[i].start, spans[i].stop)
-    is_rare: Mask = x.counts.single[own].sum(axis=1) < x.min_count - TOLERANCE
-    joint = np.where(is_rare[:, None], np.nan, logs[own, own])
-    children = []
-    for j, span in enumerate(spans):
-        if j != i:
-            table = logs[own, span].swapaxes(0, 1)  # (levels of j, levels of i, classes)
-            children.append(Table(j, (j, i), pad_for_missing(table)))
-    return Sum((*children, Table(i, (i,), pad_for_missing(joint, np.nan))), marginalizes=False)
 
 
 def log_joint_left_out(x: Estimators, codes: Codes, left_out: LeftOutRows) -> Array:
