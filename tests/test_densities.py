@@ -127,7 +127,7 @@ def mixed():
     return reference("mixed_nb", "made_mixed")[1].astype({"z": "Int64"})
 
 
-@pytest.fixture(scope="module", params=["nb", "tan_cl", "kdb_mi"])
+@pytest.fixture(scope="module", params=["nb", pytest.param("tan_cl", marks=pytest.mark.slow), "kdb_mi"])
 def learner(request):
     return request.param
 

@@ -89,7 +89,10 @@ def learned(name, search, key):
 RUNS = [(name, search, key) for name in NAMES for search in SEARCHES for key in figures(name)[search]]
 
 
-@pytest.mark.parametrize(("name", "search", "key"), RUNS)
+@pytest.mark.parametrize(
+    ("name", "search", "key"),
+    [*RUNS[::2], *(pytest.param(*run, marks=pytest.mark.slow) for run in RUNS[1::2])],
+)
 def test_searches_take_the_same_steps(name, search, key):
     expected, data = figures(name)[search][key], frame(name)
     x = learned(name, search, key)

@@ -10,7 +10,18 @@ import pytest
 
 import bnclassify as bn
 from bnclassify.export.scorer import scorer_of_model
-from bnclassify.scores import Blend, Choice, Completed, Mixture, Raised, Sum, Table
+from bnclassify.scores import (
+    Blend,
+    Choice,
+    Completed,
+    Mixture,
+    Raised,
+    Rows,
+    Sum,
+    Table,
+    averaged_formulas,
+    scores_at,
+)
 
 from .zoo import CASES, case
 
@@ -200,3 +211,15 @@ def test_formula_predicts_as_the_model(name):
     model, frame = case(name)
     expected = bn.predict(model, frame, prob=True, unseen="missing").to_numpy()
     np.testing.assert_allclose(posteriors(scorer_of_model(model), frame), expected, rtol=0, atol=1e-9)
+
+
+def test_a_mixture_leaves_out_what_does_not_apply():
+    logs = np.array([[0.0, 0.0], [np.nan, np.nan], [0.0, 0.0]])
+    rare = Sum((Table(0, (0,), logs),), marginalizes=False)
+    always = Sum((Table(0, (0,), np.log([[1.0, 3.0], [2.0, 5.0], [1.0, 1.0]])),), marginalizes=False)
+    x = Mixture((rare, always), np.log([0.5, 0.5]))
+    scores = np.exp(scores_at(x, Rows(np.array([[0, 1]]))))
+    np.testing.assert_allclose(scores, [[1.0, 2.0], [1.0, 2.5]])
+    nothing = Mixture((rare,), np.zeros(1))
+    assert np.isnan(scores_at(nothing, Rows(np.array([[1]])))).all()
+    assert averaged_formulas(x) == (rare, always)
