@@ -55,24 +55,20 @@ def check_model(x: object) -> Model:
     """Return ``x`` if it is a model, or a fitted estimator's model; if not, raise a TypeError."""
     model = unwrap_estimator(x)
     if not isinstance(model, Model):
-        advice = _how_to_get_model(x)
-        if hasattr(x, "columns"):
+        advice = "Learn one first, for example with nb(class_var, dataset)."
+        if isinstance(x, str | PathLike):
+            advice = f"Read the file first, with load({shown(str(x))})."
+        elif hasattr(x, "steps"):
+            advice = (
+                "Pass the last step of a pipeline, pipeline[-1], and transformed rows, "
+                "pipeline[:-1].transform(rows)."
+            )
+        elif hasattr(x, "columns"):
             advice = "The model is the first argument, the data the second."
         raise TypeError(
             f"x must be a model (BNC, AODE or another); got {type(x).__name__}. {advice}"
         )
     return model
-
-
-def _how_to_get_model(x: object) -> str:
-    if isinstance(x, str | PathLike):
-        return f"Read the file first, with load({shown(str(x))})."
-    if hasattr(x, "steps"):
-        return (
-            "Pass the last step of a pipeline, pipeline[-1], and transformed rows, "
-            "pipeline[:-1].transform(rows)."
-        )
-    return "Learn one first, for example with nb(class_var, dataset)."
 
 
 def check_fitted(x: object) -> Model:
@@ -90,7 +86,10 @@ def unwrap_estimator(x: Any) -> Any:
 
     The model has the prior of the estimator. Costs are not a part of a model.
     """
-    if isinstance(x, Model) or not hasattr(x, "predict_proba") or not _is_estimator_of_package(x):
+    if isinstance(x, Model) or not hasattr(x, "predict_proba"):
+        return x
+    package = __name__.partition(".")[0]  # found without importing scikit-learn
+    if all(kind.__module__.partition(".")[0] != package for kind in type(x).__mro__):
         return x
     if not isinstance(getattr(x, "model_", None), Model):
         raise ValueError(
@@ -137,12 +136,6 @@ def replace_class_prior(x: Model, prior: ClassPrior) -> Model:
     settings = {"parameters": step, "proportions": given}
     again = Step("with_prior", with_proportions_again, settings, draws=True)
     return replace_unchecked(changed, recipe=replace(recipe, parameters=again))
-
-
-def _is_estimator_of_package(x: object) -> bool:
-    """Whether a class of this package is among a value's, found without importing scikit-learn."""
-    package = __name__.partition(".")[0]
-    return any(kind.__module__.partition(".")[0] == package for kind in type(x).__mro__)
 
 
 def check_ordered(x: Model, argument: str, target: int = 0) -> None:
@@ -329,40 +322,29 @@ def read_for_model(
     if isinstance(rows, Records):
         said = [name for name in unknown if name in rows.columns and name in names]
     elif argument in ("newdata", "row"):
-        _check_columns_exist(rows.columns, known, argument)
+        absent = [name for name in known if name not in rows.columns]
+        if absent:
+            advice = f" {options_sentence(absent[0], rows.columns)}" if rows.columns else ""
+            are_few = len(absent) <= _FEW_NAMES
+            named = f"unknown={absent!r}" if are_few else "their names as unknown"
+            or_dict = " to explain, or a dict without them" if argument == "row" else ""
+            raise KeyError(
+                f"{argument}: no column {listed(absent)} in the data.{advice} If the values are "
+                f"unknown in all rows, pass {named}{or_dict}."
+            )
     # A record that names only unknown features is nevertheless one of the model.
     data = _encode_columns(x, rows, [*known, *said], argument).with_unknown_columns(said)
     if argument != "dataset":  # which are often the training data
-        _warn_of_unusual_values(x, data)
+        categories = () if x.discretizer is None else x.discretizer.kept
+        numbers = {name: own for name, own in data.numbers.items() if name not in categories}
+        warn_of_distant_numbers(numbers, x.training_ranges)
+        if x.preparation is not None and x.preparation.merger is not None:
+            x.preparation.merger.warn_of_labels_like_kept(data)
     others = [name for name in names if name in unknown and name not in said]
     if not others:
         return data
     nothing = Records([dict.fromkeys(unknown)], argument)
     return data.with_unknown_columns_added(_encode_columns(x, nothing, others, argument))
-
-
-def _warn_of_unusual_values(x: Model, data: Dataset) -> None:
-    """Warn of numbers far from those of training, and of merged labels that read like others."""
-    kept = () if x.discretizer is None else x.discretizer.kept
-    numbers = {name: own for name, own in data.numbers.items() if name not in kept}
-    warn_of_distant_numbers(numbers, x.training_ranges)
-    if x.preparation is not None and x.preparation.merger is not None:
-        x.preparation.merger.warn_of_labels_like_kept(data)
-
-
-def _check_columns_exist(
-    columns: Sequence[Hashable], names: Sequence[Hashable], argument: str
-) -> None:
-    absent = [name for name in names if name not in columns]
-    if not absent:
-        return
-    advice = f" {options_sentence(absent[0], columns)}" if columns else ""
-    named = f"unknown={absent!r}" if len(absent) <= _FEW_NAMES else "their names as unknown"
-    or_dict = " to explain, or a dict without them" if argument == "row" else ""
-    raise KeyError(
-        f"{argument}: no column {listed(absent)} in the data.{advice} If the values are unknown in "
-        f"all rows, pass {named}{or_dict}."
-    )
 
 
 def _encode_columns(

@@ -682,9 +682,11 @@ class BNC(Network):
         parents_first = chain.from_iterable(topological_layers(parents))
         for v in parents_first:
             if self.variables[v] not in self.densities:
-                codes[v] = _draw_levels_by_inverse_cdf(
-                    cpts[v], [codes[p] for p in parents[v]], rng.random(n)
-                )
+                given = [codes[p] for p in parents[v]]
+                # the inverse distribution function at uniform numbers
+                levels = cpts[v].cumsum(axis=0).reshape(len(cpts[v]), -1)[:-1]
+                ends = levels[:, flat_index(given, cpts[v].shape[1:])] if given else levels
+                codes[v] = np.count_nonzero(rng.random(n) >= ends, axis=0)
         return codes
 
     def fill_in_codes(
@@ -770,13 +772,6 @@ class DN(Network):
         drawn = np.where(labels < 0, draw_column_per_row(scores_at(self.score, rows), rng), labels)
         sampler = GibbsSampler.from_factors(self.formula.factors[:-1])
         return np.vstack([sampler.draw_missing(rows.codes, drawn, burn_in, rng), drawn])
-
-
-def _draw_levels_by_inverse_cdf(table: Array, parents: list[Codes], uniform: Array) -> Codes:
-    """Evaluate a variable's inverse distribution function, given parents, at uniform numbers."""
-    levels = table.cumsum(axis=0).reshape(len(table), -1)[:-1]
-    thresholds = levels if not parents else levels[:, flat_index(parents, table.shape[1:])]
-    return np.asarray(np.count_nonzero(uniform >= thresholds, axis=0))
 
 
 def check_numeric_leaves(x: Network) -> None:
@@ -946,8 +941,28 @@ class Ensemble(Average):
     learned: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "members", tuple(self.members))
-        _check_members(self.members)
+        members = tuple(self.members)
+        object.__setattr__(self, "members", members)
+        strange = [type(member).__name__ for member in members if not isinstance(member, Model)]
+        if strange:
+            raise TypeError(f"members must be models; got {listed(strange)}.")
+        if not members:
+            raise ValueError("members must contain at least one model; got none.")
+        first = members[0]
+        for i, member in enumerate(members):
+            if member.preparation is not None or member.numeric_features:
+                raise ValueError(
+                    f"members must be models of categories; member {i} accepts numbers or raw "
+                    "data. Use discretize and merge_rare once, and learn the members from the "
+                    "result."
+                )
+        for i, member in enumerate(members):
+            for name in ("class_var", "features", "levels", "fitted"):
+                if getattr(member, name) != getattr(first, name):
+                    raise ValueError(
+                        f"members must have the same {name}; member {i} differs from the first. "
+                        "Learn all of them from the same data."
+                    )
         if self.weights is not None:
             object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
             positive = all(isfinite(weight) and weight > 0 for weight in self.weights)
@@ -957,7 +972,18 @@ class Ensemble(Average):
                     f"{listed(self.weights)}."
                 )
         if self.recipe is None and all(member.recipe for member in self.members):
-            object.__setattr__(self, "recipe", _recipe_of_ensemble(self))
+            recipes = tuple([member.recipe for member in self.members])
+            columns = [recipe.columns for recipe in recipes if recipe is not None]
+            features = None if None in columns else tuple(self.features)
+            settings = {"recipes": recipes, "weights": self.weights}
+            structure = Step("Ensemble", learn_members, settings, draws=True)
+            again = Step("each member", refit_members, {"recipes": recipes}, draws=True)
+            parameters = again if self.fitted else None
+            seen = [recipe.seen for recipe in recipes if recipe is not None and recipe.seen]
+            recipe = Recipe(
+                self.class_var, structure, features, parameters, seen=seen[0] if seen else None
+            )
+            object.__setattr__(self, "recipe", recipe)
         super().__post_init__()
 
     @property
@@ -1012,20 +1038,6 @@ class Ensemble(Average):
         return replace_unchecked(self, members=tuple(members))
 
 
-def _recipe_of_ensemble(x: Ensemble) -> Recipe:
-    """Return the recipe of an ensemble whose members were learned one by one."""
-    recipes = tuple([member.recipe for member in x.members])
-    columns = [recipe.columns for recipe in recipes if recipe is not None]
-    features = None if None in columns else tuple(x.features)
-    settings = {"recipes": recipes, "weights": x.weights}
-    structure = Step("Ensemble", learn_members, settings, draws=True)
-    parameters = (
-        Step("each member", refit_members, {"recipes": recipes}, draws=True) if x.fitted else None
-    )
-    seen = next((recipe.seen for recipe in recipes if recipe is not None and recipe.seen), None)
-    return Recipe(x.class_var, structure, features, parameters, seen=seen)
-
-
 @record
 def learn_members(
     class_var: Hashable,
@@ -1052,26 +1064,3 @@ def refit_members(
         recipe.refit(member, data, rng) for recipe, member in zip(recipes, x.members, strict=True)
     ]
     return Ensemble(tuple(members), x.weights)
-
-
-def _check_members(members: tuple[Model, ...]) -> None:
-    """Raise unless members are models that can be averaged."""
-    strange = [type(member).__name__ for member in members if not isinstance(member, Model)]
-    if strange:
-        raise TypeError(f"members must be models; got {listed(strange)}.")
-    if not members:
-        raise ValueError("members must contain at least one model; got none.")
-    first = members[0]
-    for i, member in enumerate(members):
-        if member.preparation is not None or member.numeric_features:
-            raise ValueError(
-                f"members must be models of categories; member {i} accepts numbers or raw data. "
-                "Use discretize and merge_rare once, and learn the members from the result."
-            )
-    for i, member in enumerate(members):
-        for name in ("class_var", "features", "levels", "fitted"):
-            if getattr(member, name) != getattr(first, name):
-                raise ValueError(
-                    f"members must have the same {name}; member {i} differs from the first. "
-                    "Learn all of them from the same data."
-                )

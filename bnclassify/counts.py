@@ -121,34 +121,29 @@ def _count_groups(groups: Sequence[Sequence[Sequence[int]]], data: Dataset) -> l
     tables = []
     for families in groups:
         shape = tuple([data.cards[column] for column in families[0]])
-        members = np.array(families, dtype=np.intp).T
-        counts = np.empty((len(families), prod(shape)))
-        for block in slices(len(families), max(len(data), prod(shape))):
-            counts[block] = _count_block_of_families(data, members[:, block], shape)
+        cells, every = prod(shape), np.array(families, dtype=np.intp).T  # (members, families)
+        counts = np.empty((len(families), cells))
+        for block in slices(len(families), max(len(data), cells)):
+            members = every[:, block]
+            if data.weights is None and cells <= _FEW_CELLS and count_bits is not None:
+                counts[block] = _count_by_bits(data, members, shape)
+                continue
+            codes: list[Codes] = [data.codes[columns] for columns in members]
+            index = flat_index(codes, shape)
+            incomplete: Mask = data.incomplete[members]
+            partial = [code for code, lacks in zip(codes, incomplete, strict=True) if lacks.any()]
+            if partial:  # rows that lack a member go to one cell more
+                observed: Mask = np.logical_and.reduce([code >= 0 for code in partial])
+                index = np.where(observed, index, np.array(cells, dtype=code_type(cells + 1)))
+            width = cells + bool(partial)
+            # two families of 4 cells: cell 3 of the second one is cell 4 + 3 of both
+            if len(index) > 1:
+                index = index + width * np.arange(len(index))[:, None]
+            weights = None if data.weights is None else np.tile(data.weights, len(index))
+            totals = np.bincount(index.ravel(), weights, minlength=width * len(index))
+            counts[block] = totals.reshape(-1, width)[:, :cells]
         tables.append(counts.reshape(len(families), *shape))
     return tables
-
-
-def _count_block_of_families(
-    data: Dataset, members: Positions, shape: Sequence[int]
-) -> ArrayOf[Any]:
-    """Count families, (members, families), at once; rows that lack a member go to one cell more."""
-    cells = prod(shape)
-    if data.weights is None and cells <= _FEW_CELLS and count_bits is not None:
-        return _count_by_bits(data, members, shape)
-    codes: list[Codes] = [data.codes[columns] for columns in members]
-    index = flat_index(codes, shape)
-    incomplete: Mask = data.incomplete[members]
-    partial = [code for code, lacks in zip(codes, incomplete, strict=True) if lacks.any()]
-    if partial:
-        observed: Mask = np.logical_and.reduce([code >= 0 for code in partial])
-        index = np.where(observed, index, np.array(cells, dtype=code_type(cells + 1)))
-    width = cells + bool(partial)
-    if len(index) > 1:  # two families of 4 cells: cell 3 of the second one is cell 4 + 3 of both
-        index = index + width * np.arange(len(index))[:, None]
-    weights = None if data.weights is None else np.tile(data.weights, len(index))
-    counts = np.bincount(index.ravel(), weights, minlength=width * len(index))
-    return counts.reshape(-1, width)[:, :cells]
 
 
 def _count_by_bits(data: Dataset, members: Positions, shape: Sequence[int]) -> ArrayOf[Any]:
@@ -190,32 +185,27 @@ def count_extended_families(
     for family in (*others, *extended):
         orders.setdefault(frozenset(family), tuple(dict.fromkeys(family)))
     counted = count_families(data, list(orders.values()))
-    tables: _Tables = dict(zip(orders, zip(orders.values(), counted, strict=True), strict=True))
+    tables = dict(zip(orders, zip(orders.values(), counted, strict=True), strict=True))
+
+    def table_of(family: Scope) -> Array:
+        order, table = tables[frozenset(family)]
+        return np.asarray(table.transpose([order.index(member) for member in family]))
+
     with_columns = []
     for family in families:
-        by_column = [_table_with_column(tables, family, c, data.cards[c]) for c in columns]
+        by_column = []
+        for column in columns:
+            if column not in family:
+                by_column.append(table_of((*family, column)))
+                continue
+            # A row has one level of the column, so [3, 1], the counts of (column,), are
+            # [[3, 0], [0, 1]].
+            card = data.cards[column]
+            axes = [card if member == column else 1 for member in family]
+            is_own = np.eye(card, dtype=bool).reshape(*axes, card)
+            by_column.append(np.asarray(table_of(family)[..., None] * is_own))
         with_columns.append(np.concatenate(by_column, axis=-1))
-    return [_table_of_family(tables, family) for family in others], with_columns
-
-
-_Tables = dict[frozenset[int], tuple[Scope, Array]]
-"""The counts of sets of variables, with their axes."""
-
-
-def _table_of_family(tables: _Tables, family: Scope) -> Array:
-    """Return the counts of the variables of a family, with its members as axes."""
-    order, table = tables[frozenset(family)]
-    return table.transpose([order.index(member) for member in family])
-
-
-def _table_with_column(tables: _Tables, family: Scope, column: int, card: int) -> Array:
-    """Return the counts of a family with the levels of a column as the last axis."""
-    if column not in family:
-        return _table_of_family(tables, (*family, column))
-    # A row has one level of the column, so [3, 1], the counts of (column,), are [[3, 0], [0, 1]].
-    axes = [card if member == column else 1 for member in family]
-    is_own = np.eye(card, dtype=bool).reshape(*axes, card)
-    return np.asarray(_table_of_family(tables, family)[..., None] * is_own)
+    return [table_of(family) for family in others], with_columns
 
 
 def check_table_size(data: Countable, family: Sequence[int]) -> None:
@@ -453,22 +443,6 @@ def _gain_of_normals(cells: Moments) -> tuple[float, float]:
     return 0.5 * float(gains.sum()), float(cells.n.sum())
 
 
-def _information_of_two_numbers(
-    data: Countable, x: int, y: int, condition: Sequence[int] = ()
-) -> tuple[float, float]:
-    """Return −½ Σ_z P(z) ln(1 − ρ²_z) of two numbers, normal given coded columns, and the rows."""
-    first, second = data.sum_over_parts(partial(_moments_of_both_numbers, x, y, condition))
-    cross_products = partial(_cross_products, x, y, condition, first.mean, second.mean)
-    products = data.sum_over_parts(cross_products) - first.n * first.rest * second.rest
-    varies: Mask = (first.variance > 0) & (second.variance > 0)
-    squares = np.where(varies, first.squares * second.squares, 0.0)
-    share = np.divide(products**2, squares, out=np.zeros(np.shape(squares)), where=squares > 0)
-    n = float(first.n.sum())
-    with np.errstate(divide="ignore"):
-        logs: Array = np.log1p(-np.minimum(share, 1.0))
-    return (-0.5 * float((first.n * logs)[first.n > 0].sum()) / n if n else 0.0), n
-
-
 def _values_observed_in_both(
     data: Dataset, x: int, y: int, condition: Sequence[int]
 ) -> list[Observed]:
@@ -498,10 +472,22 @@ def _cross_products(
 def mutual_information(
     data: Countable, x: int, y: int, condition: Sequence[int] = ()
 ) -> tuple[float, float]:
-    """Return the (conditional) information of two columns in nats, numbers normal, and the rows."""
-    if not (data.cards[x] or data.cards[y]):
-        return _information_of_two_numbers(data, x, y, condition)
-    return next(pair_informations(data, [(x, y)], condition))
+    """Return the (conditional) information of two columns in nats, numbers normal, and the rows.
+
+    Of two numbers, it is −½ Σ_z P(z) ln(1 − ρ²_z), given the coded columns z.
+    """
+    if data.cards[x] or data.cards[y]:
+        return next(pair_informations(data, [(x, y)], condition))
+    first, second = data.sum_over_parts(partial(_moments_of_both_numbers, x, y, condition))
+    cross_products = partial(_cross_products, x, y, condition, first.mean, second.mean)
+    products = data.sum_over_parts(cross_products) - first.n * first.rest * second.rest
+    varies: Mask = (first.variance > 0) & (second.variance > 0)
+    squares = np.where(varies, first.squares * second.squares, 0.0)
+    share = np.divide(products**2, squares, out=np.zeros(np.shape(squares)), where=squares > 0)
+    n = float(first.n.sum())
+    with np.errstate(divide="ignore"):
+        logs: Array = np.log1p(-np.minimum(share, 1.0))
+    return (-0.5 * float((first.n * logs)[first.n > 0].sum()) / n if n else 0.0), n
 
 
 def _gain_from_rows(data: Countable, columns: Sequence[int], term: Term) -> tuple[float, float]:
@@ -533,18 +519,6 @@ def _gain_from_rows(data: Countable, columns: Sequence[int], term: Term) -> tupl
     return sum_of_terms(0, 1, *given) - without_one + of_given, n
 
 
-def _gains_from_tables(tables: ArrayOf[Any], term: Term) -> list[tuple[float, float]]:
-    """Return the gain of x, y given the others, and rows, by tables (families, x, y, …)."""
-    given: ArrayOf[Any] = tables.sum(axis=(1, 2))
-    _, x, y, *_ = tables.shape
-    # of the cells, and of those of the tables without x, without y and without both
-    terms = [term(tables, x, y), -term(tables.sum(axis=1), y), -term(tables.sum(axis=2), x)]
-    terms.append(term(given))
-    gain: Array = sum(own.reshape(len(tables), -1).sum(axis=1) for own in terms)
-    n: Array = given.reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
-    return list(zip(gain.tolist(), n.tolist(), strict=True))
-
-
 def pair_informations(
     data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int] = ()
 ) -> Iterator[tuple[float, float]]:
@@ -573,24 +547,19 @@ def pair_gains(
     counting = partial(_moments_of_families, list(families.values()))
     moments = data.sum_over_parts(counting) if families else []
     of_numbers = dict(zip(families, map(_gain_of_normals, moments), strict=True))
-    coded = [pair for pair in pairs if pair not in families]
-    of_coded = _gains_of_coded_pairs(data, coded, condition, term)
-    for pair in pairs:
-        yield of_numbers[pair] if pair in families else next(of_coded)
-
-
-def _gains_of_coded_pairs(
-    data: Countable, pairs: Sequence[tuple[int, int]], condition: Sequence[int], term: Term
-) -> Iterator[tuple[float, float]]:
-    """Yield the gains of coded pairs, by tables or, if nearly empty, by rows."""
-    families = [(*pair, *condition) for pair in pairs]
-    cells = [prod([data.cards[column] for column in family]) for family in families]
-    # 16: with more cells of a table, the values that occur in rows are counted
+    scopes = [(*pair, *condition) for pair in pairs]
+    cells = [prod([data.cards[column] for column in scope]) for scope in scopes]
+    # 16: with more cells of a table, which is then nearly empty, the values that occur in rows
+    # are counted
     most = inf if data.in_parts else max(2**15, 16 * len(data))
-    small = [family for family, n in zip(families, cells, strict=True) if n <= most]
+    of_pairs = list(zip(pairs, scopes, cells, strict=True))
+    small = [scope for pair, scope, n in of_pairs if pair not in of_numbers and n <= most]
     by_table = _gains_in_batches(data, small, term)
-    for family, n in zip(families, cells, strict=True):
-        yield _gain_from_rows(data, family, term) if n > most else next(by_table)
+    for pair, scope, n in of_pairs:
+        if pair in of_numbers:
+            yield of_numbers[pair]
+        else:
+            yield _gain_from_rows(data, scope, term) if n > most else next(by_table)
 
 
 def _gains_in_batches(
@@ -602,8 +571,16 @@ def _gains_in_batches(
         fitting = max(1, sum(1 for total in cells if total <= _PASS_CELLS))
         found: list[tuple[float, float]] = [(0.0, 0)] * fitting
         for positions, tables in count_families_by_shape(data, families[:fitting]):
-            for position, value in zip(positions, _gains_from_tables(tables, term), strict=True):
-                found[position] = value
+            given: ArrayOf[Any] = tables.sum(axis=(1, 2))
+            _, x, y, *_ = tables.shape
+            # of the cells, and of those of the tables without x, without y and without both
+            terms = [term(tables, x, y), -term(tables.sum(axis=1), y)]
+            terms += [-term(tables.sum(axis=2), x), term(given)]
+            gains: Array = sum(own.reshape(len(tables), -1).sum(axis=1) for own in terms)
+            rows: Array = given.reshape(len(tables), -1).sum(axis=1, dtype=np.float64)
+            pairs = zip(gains.tolist(), rows.tolist(), strict=True)
+            for position, pair in zip(positions, pairs, strict=True):
+                found[position] = pair
         yield from found
         families = families[fitting:]
 

@@ -269,7 +269,13 @@ def recode_column(
     if is_unseen.any():
         strange = [old[code] for code in np.unique(codes[is_unseen])]
         none_known = not ((matched >= 0) & (codes >= 0)).any()
-        if unseen is None or (none_known and _has_other_type(strange, new, all_of=unseen < 0)):
+        # A label that is treated as missing can be a mistake by itself, so all must differ from
+        # known ones only in type. Of labels merged with rare ones, most are unknown in any case.
+        alike = [_differ_only_in_type([label], new) for label in strange]
+        has_other_type = _are_numbers_for_text(strange, new) or any(alike)
+        if unseen is not None and unseen < 0:
+            has_other_type = _are_numbers_for_text(strange, new) or all(alike)
+        if unseen is None or (none_known and has_other_type):
             message = _unknown_labels_message(strange, new, advice)
             raise ValueError(f"column {shown(name)}: {message}")
         matched[is_unseen] = unseen
@@ -325,19 +331,6 @@ def united_levels(
     return tuple(sorted((*known, *strange), key=lambda label: label == MISSING))
 
 
-def _has_other_type(
-    strange: Sequence[Hashable], known: Sequence[Hashable], *, all_of: bool
-) -> bool:
-    """Whether a column without known labels is of another type, which is an error with any option.
-
-    Labels that are treated as missing must all differ from known ones only in
-    type, because each can be a mistake by itself. Of labels that are merged
-    with rare ones, most are unknown in any case.
-    """
-    found = [_differ_only_in_type([label], known) for label in strange]
-    return (all(found) if all_of else any(found)) or _are_numbers_for_text(strange, known)
-
-
 def _differ_only_in_type(strange: Iterable[Hashable], known: Iterable[Hashable]) -> bool:
     """Whether all labels differ from known ones only in type, or by the .0 of whole floats."""
     known_texts = {str(label).removesuffix(".0") for label in known}
@@ -354,10 +347,16 @@ def _unknown_labels_message(
     strange: Sequence[Hashable], known: tuple[Hashable, ...], remedy: str
 ) -> str:
     if _differ_only_in_type(strange, known):
-        remedy = (
-            f"{_difference_in_words(strange, known)} Convert the column, with "
-            f"{_conversion_code(strange, known)}."
-        )
+        without_zero = [str(label).removesuffix(".0") for label in strange]
+        code = "column.map(str, na_action='ignore')"
+        if isinstance(known[0], bool):
+            code = "column.map({'True': True, 'False': False})"
+        elif not isinstance(known[0], str):
+            code = "pd.to_numeric(column)"
+        elif all(map(str.isdecimal, without_zero)):
+            code = "pd.to_numeric(column).astype('Int64').astype('string')"
+            code += "" if set(without_zero) <= set(known) else " + '.0'"
+        remedy = f"{_difference_in_words(strange, known)} Convert the column, with {code}."
     elif _are_numbers_for_text(strange, known):
         remedy = f"{_difference_in_words(strange, known)} Convert the column."
         if any(str(label).startswith("(") for label in known):  # intervals
@@ -370,19 +369,6 @@ def _difference_in_words(strange: Sequence[Hashable], known: Sequence[Hashable])
     if here != there:
         return f"They are of type {here} here and {there} in the model."
     return "They differ only by .0, as in a column with missing values."
-
-
-def _conversion_code(strange: Sequence[Hashable], known: Sequence[Hashable]) -> str:
-    """Return code that converts labels that differ from known ones only in type, or by .0."""
-    if isinstance(known[0], bool):
-        return "column.map({'True': True, 'False': False})"
-    if not isinstance(known[0], str):
-        return "pd.to_numeric(column)"
-    if all(str(label).removesuffix(".0").isdecimal() for label in strange):
-        code = "pd.to_numeric(column).astype('Int64').astype('string')"
-        written = {str(label).removesuffix(".0") for label in strange} <= set(known)
-        return code if written else f"{code} + '.0'"
-    return "column.map(str, na_action='ignore')"
 
 
 def warn_of_unseen_labels(
@@ -418,22 +404,17 @@ def warn_of_unseen_labels(
         level = shown(read[label_as_read(example)])
         hint = f"{shown(example)} reads like the level {level}. Write both in the same way."
     else:
-        nearest = _nearest_level(example, levels)
+        nearest: list[Any] = similar_names(example, levels)[:1]
+        numbers: list[Any] = [level for level in levels if isinstance(level, Real)]
+        if isinstance(example, Real) and numbers:
+            value: Any = example
+            nearest = [min(numbers, key=lambda level: abs(level - value))]
         hint = f"The nearest level is {shown(nearest[0])}." if nearest else ""
         hint = f"{hint} The levels are {listed(levels)}.".lstrip()
     warn(
         f"column {shown(name)}: {share_of_known_values(n_told, n_known)}, such as "
         f"{shown(example)}, are not among the levels of the model and are {fate}. {hint}"
     )
-
-
-def _nearest_level(label: Hashable, levels: Sequence[Hashable]) -> list[Any]:
-    """Return the nearest of levels that are numbers, or a similar text, if any."""
-    numbers: list[Any] = [level for level in levels if isinstance(level, Real)]
-    if isinstance(label, Real) and numbers:
-        number: Any = label
-        return [min(numbers, key=lambda level: abs(level - number))]
-    return similar_names(label, levels)[:1]
 
 
 @lru_cache(maxsize=64)

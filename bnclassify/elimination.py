@@ -625,7 +625,15 @@ def collect_evidence(
             continue
         evidence = np.zeros((len(rows), len(factors[v].table), total.shape[1]))
         for child in children.get(v, ()):
-            _add_evidence_of_child(evidence, rows, child, factors, codes, context, messages)
+            if child == len(codes):  # the class, which has no row in the codes
+                evidence += _tables_at_contexts(factors[child].table, context[rows])
+                continue
+            # The code of a missing child selects the padding, 0.
+            evidence += _entries_at_codes(
+                factors[child].padded_table[:, :-1], codes[child, rows], context[rows]
+            )
+            if child in messages:
+                evidence[codes[child, rows] < 0] += messages[child]
         yield ChildEvidence(v, rows, evidence)
         if v not in children:
             continue  # an unobserved leaf sums to 1
@@ -749,27 +757,6 @@ def _tables_at_contexts(table: Array, context: Codes) -> Array:
     if table.shape[-2] == 1:
         return table[None, ..., 0, :]
     return np.moveaxis(table, -2, 0).take(context, axis=0)
-
-
-def _add_evidence_of_child(
-    evidence: Array,
-    rows: Positions,
-    child: int,
-    factors: Sequence[Factor],
-    codes: Codes,
-    context: Codes,
-    messages: Mapping[int, Array],
-) -> None:
-    """Add the evidence of a child on each value of a missing feature to (rows, levels, classes)."""
-    if child == len(codes):  # the class, which has no row in the codes
-        evidence += _tables_at_contexts(factors[child].table, context[rows])
-        return
-    # The code of a missing child selects the padding, 0.
-    evidence += _entries_at_codes(
-        factors[child].padded_table[:, :-1], codes[child, rows], context[rows]
-    )
-    if child in messages:
-        evidence[codes[child, rows] < 0] += messages[child]
 
 
 # Marginalization in networks: sums and maxima over the missing variables of rows.
@@ -907,8 +894,12 @@ def components_of_missing(
     context = np.zeros(codes.shape[1], dtype=np.intp) if context is None else context
     parents = {v: list(factor.scope[1:]) for v, factor in enumerate(of_features)}
     matters = np.full(codes.shape, True)
-    if not everywhere:
-        matters = _mask_of_observed_descendants(parents, of_class.scope, codes)
+    if not everywhere:  # a feature does if it or a descendant, the class included, is observed
+        matters = codes >= 0
+        matters[list(of_class.scope)] = True
+        for v in (v for layer in reversed(topological_layers(parents)) for v in layer):
+            for p in parents[v]:
+                matters[p] |= matters[v]
     parents[len(codes)] = list(of_class.scope)
     for component, all_rows in _connected_components(parents, matters, codes).items():
         free = set(component)
@@ -939,26 +930,25 @@ def check_elimination_size(component: Collection[int], cells: int) -> None:
         )
 
 
-def _mask_of_observed_descendants(
-    parents: Mapping[int, Sequence[int]], of_class: Sequence[int], codes: Codes
-) -> Mask:
-    """Return, by feature and row, if it or a descendant (the class included) is observed."""
-    matters = codes >= 0
-    matters[list(of_class)] = True
-    for v in (v for layer in reversed(topological_layers(parents)) for v in layer):
-        for p in parents[v]:
-            matters[p] |= matters[v]
-    return matters
-
-
 def _connected_components(
     parents: Mapping[int, Sequence[int]], matters: Mask, codes: Codes
 ) -> dict[tuple[int, ...], Positions]:
     """Map each component of connected missing features to its rows."""
-    hidden = matters & (codes < 0)
-    label = _component_labels(parents, matters, hidden)
+    hidden, n = matters & (codes < 0), len(codes)
+    # Each hidden feature of a row is labeled with the first feature of its component. The class
+    # is always relevant and never hidden.
+    label = np.where(hidden, np.arange(n)[:, None], n)
+    families = [([v, *ps] if v < n else list(ps), v) for v, ps in parents.items() if ps]
+    changed = True
+    while changed:
+        previous = label.copy()
+        for members, v in families:
+            linked = hidden[members] & (matters[v] if v < n else True)
+            lowest: Positions = np.where(linked, label[members], n).min(axis=0)
+            label[members] = np.where(linked, lowest, label[members])
+        changed = not np.array_equal(previous, label)
     rows_of: dict[tuple[int, ...], list[Positions]] = {}
-    for first in range(len(codes)):
+    for first in range(n):
         rows = np.nonzero(hidden[first] & (label[first] == first))[0]
         if len(rows):
             for component, alike in groups_of_equal_columns(label[:, rows] == first):
@@ -978,25 +968,6 @@ def groups_of_equal_columns(mask: Mask) -> Iterator[tuple[tuple[int, ...], Posit
         yield tuple(np.nonzero(mask[:, column])[0].tolist()), columns
 
 
-def _component_labels(
-    parents: Mapping[int, Sequence[int]], matters: Mask, hidden: Mask
-) -> Positions:
-    """Label each hidden feature in each row with the first feature of its component."""
-    n = len(hidden)
-    label = np.where(hidden, np.arange(n)[:, None], n)
-    # The class is always relevant and never hidden.
-    families = [([v, *ps] if v < n else list(ps), v) for v, ps in parents.items() if ps]
-    changed = True
-    while changed:
-        previous = label.copy()
-        for members, v in families:
-            linked = hidden[members] & (matters[v] if v < n else True)
-            lowest: Positions = np.where(linked, label[members], n).min(axis=0)
-            label[members] = np.where(linked, lowest, label[members])
-        changed = not np.array_equal(previous, label)
-    return label
-
-
 def plan_elimination(
     component: Collection[int], scopes: Iterable[Collection[int]], card: Mapping[int, int]
 ) -> tuple[list[int], int]:
@@ -1013,30 +984,28 @@ def plan_elimination(
     for scope in {frozenset(scope) for scope in scopes}:  # often equal
         for u in scope & met.keys():
             met[u] |= scope
-    order, cells = _greedy_elimination_order(met, card, _cells_of_joined_table)
+    order, cells = _greedy_elimination_order(
+        met, card, lambda met, u: prod([card[w] for w in met[u]])
+    )
     if max(cells) > _LARGE_CELLS:
-        other, other_cells = _greedy_elimination_order(met, card, _cells_of_new_pairs)
+
+        def cells_of_new_pairs(met: Met, u: int) -> int:
+            """Return the cells of the pairs that meet for the first time without ``u``."""
+            near = sorted(met[u] & met.keys() - {u})
+            return sum([card[v] * card[w] for v, w in combinations(near, 2) if w not in met[v]])
+
+        other, other_cells = _greedy_elimination_order(met, card, cells_of_new_pairs)
         if sum(other_cells) < sum(cells):
             order, cells = other, other_cells
     return order, max(cells)
 
 
-def _cells_of_joined_table(met: Met, card: Mapping[int, int], u: int) -> int:
-    return prod([card[w] for w in met[u]])
-
-
-def _cells_of_new_pairs(met: Met, card: Mapping[int, int], u: int) -> int:
-    """Return the cells of the pairs that meet for the first time if ``u`` is eliminated."""
-    near = sorted(met[u] & met.keys() - {u})
-    return sum([card[v] * card[w] for v, w in combinations(near, 2) if w not in met[v]])
-
-
 def _greedy_elimination_order(
-    met: Met, card: Mapping[int, int], cost: Callable[[Met, Mapping[int, int], int], int]
+    met: Met, card: Mapping[int, int], cost: Callable[[Met, int], int]
 ) -> tuple[list[int], list[int]]:
     """Eliminate the variable of lowest cost in turn; return the order and the tables' cells."""
     met = {u: set(others) for u, others in met.items()}
-    costs = {u: cost(met, card, u) for u in sorted(met)}
+    costs = {u: cost(met, u) for u in sorted(met)}
     order, cells = list[int](), [1]
     while costs:
         best = min(costs, key=costs.__getitem__)
@@ -1048,7 +1017,7 @@ def _greedy_elimination_order(
         for u in joined & met.keys():
             met[u] = (met[u] | joined) - {best}
         for u in joined & met.keys():
-            costs[u] = cost(met, card, u)
+            costs[u] = cost(met, u)
     return order, cells
 
 

@@ -280,7 +280,14 @@ class Records(Opened[Dataset]):
             is_column = isinstance(row, pd.Series) and row.name in names
             place = argument if len(rows) == 1 else f"{argument}[{number}]"
             _check_record(record, names, place, _IS_COLUMN if is_column else "")
-            _warn_of_misspelled(record, names, argument)
+            absent = [name for name in names if name not in record]
+            for key in record if absent else ():
+                similar = did_you_mean(key, absent) if key not in names else ""
+                if similar:
+                    warn(
+                        f"{argument}: {shown(key)} is not a variable of the model and is ignored. "
+                        f"{similar}"
+                    )
         numbers, levels = {}, []
         codes = np.full((len(names), len(rows)), -1, dtype=code_type(len(rows)))
         for column, name in zip(codes, names, strict=True):
@@ -289,14 +296,18 @@ class Records(Opened[Dataset]):
                 _check_no_text_or_flags(values, name, argument, rows)
             labels = dict.fromkeys(value for value in values if not is_missing(value))
             if name in numeric:
-                read = read_numbers(_as_array(values), name, argument, must=numeric[name])
+                # without pandas, whose objects take long for a single record
+                array: ArrayOf[Any] = np.fromiter(values, dtype=object, count=len(values))
+                if len(values) == 1 and isinstance(values[0], float | int | np.number):
+                    array = np.array(values)
+                read = read_numbers(array, name, argument, must=numeric[name])
                 if read is not None:
                     numbers[name], labels = read, {}
             position = {label: code for code, label in enumerate(labels)}
             column[:] = [position.get(value, -1) for value in values]
             levels.append(tuple(labels))
-        absent = [[name not in record for record in records] for name in names]
-        is_absent = np.array(absent, dtype=bool).reshape(codes.shape)
+        lacking = [[name not in record for record in records] for name in names]
+        is_absent = np.array(lacking, dtype=bool).reshape(codes.shape)
         unknown = is_absent if is_absent.any() else None
         schema = Schema(names, tuple(levels))
         return Dataset(schema, codes, _index_of_records(rows), numbers=numbers, unsaid=unknown)
@@ -307,7 +318,11 @@ class Records(Opened[Dataset]):
         rows = [_values_by_name(row, self.argument) for row in self.rows]
         for row in rows:
             _check_scalar(row, row, self.argument)
-        columns = [_values_as_series([row.get(name) for row in rows]) for name in self.columns]
+        columns = list[pd.Series[Any]]()
+        for name in self.columns:
+            values = pd.Series([row.get(name) for row in rows], dtype=object)
+            is_integer = value_type(values) == "integer"  # which missing values do not change
+            columns.append(pd.Series(values.tolist(), dtype="Int64" if is_integer else None))
         frame = pd.DataFrame(dict(enumerate(columns))).set_axis(_index_of_records(self.rows))
         return frame.set_axis(pd.Index(self.columns, tupleize_cols=False), axis="columns")
 
@@ -349,32 +364,6 @@ def _check_record(
             f"{nothing if argument in ('newdata', 'row') and not record else ''}"
         )
     _check_scalar(record, [name for name in names if name in record], argument)
-
-
-def _warn_of_misspelled(
-    record: Mapping[Hashable, Any], names: Sequence[Hashable], argument: str
-) -> None:
-    """Warn of keys of a record that resemble names without a value."""
-    absent = [name for name in names if name not in record]
-    for key in record if absent else ():
-        similar = did_you_mean(key, absent) if key not in names else ""
-        if similar:
-            warn(
-                f"{argument}: {shown(key)} is not a variable of the model and is ignored. {similar}"
-            )
-
-
-def _as_array(values: list[Any]) -> ArrayOf[Any]:
-    """Return values as an array, without pandas, whose objects take long for a single record."""
-    if len(values) == 1 and isinstance(values[0], float | int | np.number):
-        return np.array(values)
-    return np.fromiter(values, dtype=object, count=len(values))
-
-
-def _values_as_series(values: list[Any]) -> pd.Series[Any]:
-    """Return values as a column, in which missing ones do not change integers to floats."""
-    is_integer = value_type(pd.Series(values, dtype=object)) == "integer"
-    return pd.Series(values, dtype="Int64" if is_integer else None)
 
 
 def _values_by_name(row: Row, argument: str) -> dict[Hashable, Any]:
@@ -452,9 +441,14 @@ def encode_column(array: Any) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
     if isinstance(array, pd.Categorical):
         dtype = array.dtype
         kept = _kept_levels.get(id(dtype))
-        if kept is None or kept[0]() is not dtype:
-            return _encode_category(array)
-        return kept[1], _codes_of(array), kept[2]
+        if kept is not None and kept[0]() is dtype:
+            return kept[1], _codes_of(array), kept[2]
+        own, key = categories_without_decimals(array), id(dtype)
+        levels, ordered = _labels_as_tuple(own.categories), bool(own.ordered)
+        # 100: number of levels up to which those of a type, which never change, are kept
+        if own is array and len(levels) <= 100:
+            _kept_levels[key] = ref(dtype, lambda _: _kept_levels.pop(key, None)), levels, ordered
+        return levels, _codes_of(own), ordered
     if isinstance(array, pd.arrays.ArrowStringArray):  # which pandas sorts slowly
         codes, labels = pd.factorize(cast("Any", array))
         texts = _labels_as_tuple(labels)
@@ -475,16 +469,6 @@ _kept_levels: dict[int, tuple[ref[pd.CategoricalDtype], tuple[Any, ...], bool]] 
 _codes_of: Callable[[Any], ArrayOf[Any]] = attrgetter(
     "_ndarray" if hasattr(pd.Categorical, "_ndarray") else "codes"
 )
-
-
-def _encode_category(array: pd.Categorical) -> tuple[tuple[Any, ...], ArrayOf[Any], bool]:
-    """Return levels, codes and order, and keep those of a type, which never change."""
-    own, dtype, key = categories_without_decimals(array), array.dtype, id(array.dtype)
-    levels, ordered = _labels_as_tuple(own.categories), bool(own.ordered)
-    # 100: number of levels up to which they are kept as long as the categories
-    if own is array and len(levels) <= 100:
-        _kept_levels[key] = ref(dtype, lambda _: _kept_levels.pop(key, None)), levels, ordered
-    return levels, _codes_of(own), ordered
 
 
 def _labels_as_tuple(labels: Any) -> tuple[Any, ...]:
@@ -517,11 +501,27 @@ def check_categorical(
     """
     rejected: dict[str, list[Hashable]] = {}
     for name, (column, inferred) in columns.items():
-        kind = _kind_of_floats(name, column, inferred, argument, either=name in numeric)
+        if column.isna().all():
+            continue
+        if inferred not in FLOATS:
+            expected, types = CATEGORICAL, "categorical: category, text, bool or integer"
+            if name in numeric:
+                expected, types = EITHER, "numeric or categorical: number, category, text or bool"
+            raise TypeError(
+                f"column {shown(name)} must be {types}; got {inferred} values. "
+                f"{conversion_advice(inferred, expected, name, column.array, argument)}"
+            )
+        try:
+            numbers = column.dropna().to_numpy(dtype=float)
+        except OverflowError:
+            numbers = np.array([np.inf])
+        kind = _WHOLE if (numbers == numbers.round()).all() else _FRACTIONS
+        if np.isinf(numbers).any():
+            kind = _INFINITE
         accepted = kind == _WHOLE and (whole_floats or known)
         if known and not accepted:
             accepted = any(isinstance(level, float | pd.Interval) for level in known[name])
-        if kind and not accepted:
+        if not accepted:
             rejected.setdefault(kind, []).append(name)
     for kind, remedy in (_REMEDIES if known is None else _REMEDIES_OF_NEW).items():
         if kind in rejected:
@@ -559,29 +559,6 @@ _REMEDIES_OF_NEW = {
         "returned for them."
     ),
 }
-
-
-def _kind_of_floats(
-    name: Hashable, column: pd.Series[Any], kind: str, argument: str, *, either: bool
-) -> str:
-    """Return the type of floats in a column, "" if it is missing in all rows, or raise."""
-    if column.isna().all():
-        return ""
-    if kind not in FLOATS:
-        expected, types = CATEGORICAL, "categorical: category, text, bool or integer"
-        if either:
-            expected, types = EITHER, "numeric or categorical: number, category, text or bool"
-        raise TypeError(
-            f"column {shown(name)} must be {types}; got {kind} values. "
-            f"{conversion_advice(kind, expected, name, column.array, argument)}"
-        )
-    try:
-        numbers = column.dropna().to_numpy(dtype=float)
-    except OverflowError:
-        return _INFINITE
-    if np.isinf(numbers).any():
-        return _INFINITE
-    return _WHOLE if (numbers == numbers.round()).all() else _FRACTIONS
 
 
 COLUMN_WARNINGS: dict[str, Callable[..., None]] = {}
@@ -1040,8 +1017,18 @@ def encode(
     data = opened if isinstance(opened, Countable) else opened.read()
     if isinstance(data, Dataset) and weights is not None:
         data = rows_as_cases(data) if weights_are == "cases" else data
-        if weights_are is None:
-            _warn_of_weights(data)
+        positive = data.with_positive_weights().weights
+        if weights_are is None and positive is not None:
+            has_fractions, total = bool((positive % 1).any()), float(positive.sum())
+            # 10: weight per row from which weights are probably not frequencies
+            many = total > 10 * len(positive)
+            if has_fractions or (many and not pd.DataFrame(data.codes.T).duplicated().any()):
+                found = f"sum to {total:,.0f} in {len(positive):,} rows"
+                warn(
+                    f"weights {'have fractions' if has_fractions else found}, and are used as "
+                    "frequencies, that is, numbers of equal rows. Use weights_are='cases' for "
+                    "survey weights, or weights_are='frequencies' for frequencies."
+                )
     elif weights_are == "cases":
         raise TypeError(
             "weights_are must be 'frequencies' if rows stay where they are; got 'cases'. Use "
@@ -1057,25 +1044,6 @@ def rows_as_cases(data: Data) -> Data:
     weights: Array = data.weights / size
     scale = float(weights.sum()) / max(float(np.square(weights).sum()), 1e-300)
     return replace(data, weights=weights * scale, cases=np.arange(len(data)))
-
-
-def _warn_of_weights(data: Dataset) -> None:
-    """Warn of weights that are probably not frequencies."""
-    weights = data.with_positive_weights().weights
-    assert weights is not None
-    fractions = bool((weights % 1).any())
-    # 10: weight per row from which weights are probably not frequencies
-    many = float(weights.sum()) > 10 * len(weights)
-    if fractions or (many and not pd.DataFrame(data.codes.T).duplicated().any()):
-        found = (
-            "have fractions"
-            if fractions
-            else f"sum to {weights.sum():,.0f} in {len(weights):,} rows"
-        )
-        warn(
-            f"weights {found}, and are used as frequencies, that is, numbers of equal rows. Use "
-            "weights_are='cases' for survey weights, or weights_are='frequencies' for frequencies."
-        )
 
 
 def add_missing_level(data: Countable, columns: Any = True) -> Countable:

@@ -400,21 +400,16 @@ def _mean_area_under_curve(rows: Array) -> float:
     ranked = np.flatnonzero((class_weights > 0) & (class_weights < class_weights.sum()))
     if not len(ranked):
         return np.nan
-    areas = [_area_under_curve(odds[:, c], actual == c, weights) for c in ranked]
+    areas = []
+    for c in ranked:  # the share of pairs of a row of the class and another, that one first
+        order = np.argsort(odds[:, c], kind="stable")
+        with np.errstate(invalid="ignore"):
+            rank = np.concatenate([[0], np.cumsum(np.diff(odds[order, c]) > TOLERANCE)])
+        mass, own = weights[order], actual[order] == c
+        positives, negatives = [np.bincount(rank, mass * mask) for mask in (own, ~own)]
+        below = np.cumsum(negatives) - negatives / 2  # ties count as 1/2
+        areas.append(float(positives @ below / (positives.sum() * negatives.sum())))
     return float(np.average(areas, weights=class_weights[ranked]))
-
-
-def _area_under_curve(scores: Array, is_positive: Mask, weights: Array) -> float:
-    """Return the share of pairs of a positive and a negative row with the higher score first."""
-    order = np.argsort(scores, kind="stable")
-    with np.errstate(invalid="ignore"):
-        rank = np.concatenate([[0], np.cumsum(np.diff(scores[order]) > TOLERANCE)])
-    weights, is_positive = weights[order], is_positive[order]
-    positives, negatives = [
-        np.bincount(rank, weights=weights * mask) for mask in (is_positive, ~is_positive)
-    ]
-    below = np.cumsum(negatives) - negatives / 2  # ties count as 1/2
-    return float(positives @ below / (positives.sum() * negatives.sum()))
 
 
 ACCURACY = Metric("accuracy", _correct_and_all_by_class, _weighted_mean)

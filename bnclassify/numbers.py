@@ -381,18 +381,14 @@ def short_point_texts(points: Sequence[float]) -> list[str]:
     ['1.00001', '1.00002']
     """
     for digits in range(4, 17):
-        texts = [_rounded_as_text(point, digits) for point in points]
+        texts = []
+        for point in points:  # all digits before the point are kept
+            size = int(np.floor(np.log10(abs(point) or 1))) if np.isfinite(point) else 0
+            short = round(point, max(0, digits - 1 - size)) if np.isfinite(point) else point
+            texts.append(cut_point_as_text(short))
         if len(set(texts)) == len(set(points)):
             break
     return texts
-
-
-def _rounded_as_text(point: float, digits: int) -> str:
-    """Return a cut point with so many significant digits, but all digits before the point."""
-    if not np.isfinite(point):
-        return cut_point_as_text(point)
-    size = int(np.floor(np.log10(abs(point) or 1)))
-    return cut_point_as_text(round(point, max(0, digits - 1 - size)))
 
 
 def cut_point_as_text(point: float) -> str:
@@ -823,8 +819,16 @@ def learn_cuts(
     check_exact_integers(to_cut)
     labels = tuple([kept.get(name, ()) for name in numbers])
     if method in CUTTINGS:
-        cuttings = _cuts_of_several_discretizations(to_cut, method, weights)
-        times = tuple([_in_column_order(points, numbers) for points in cuttings])
+        several = dict[Hashable, list[tuple[float, ...]]]()
+        for name, values in to_cut.items():
+            several[name] = quantile_cuts_at_shifts(values, CUTTINGS[method], weights)
+        # Column j begins with its j-th discretization, so that the discretizations of different
+        # columns are combined.
+        by_time, n_times = list[dict[Hashable, tuple[float, ...]]](), len(CUTTINGS[method])
+        for time in range(n_times):
+            moved = enumerate(several.items())
+            by_time.append({name: cuts[(time + j) % n_times] for j, (name, cuts) in moved})
+        times = tuple([_in_column_order(points, numbers) for points in by_time])
         union = tuple([tuple(sorted(set().union(*points))) for points in zip(*times, strict=True)])
         return MovedCuts(method, tuple(numbers), union, labels, cuttings=times)
     points, ranges, means = dict[Hashable, Any](), dict[Hashable, Any](), dict[Hashable, Any]()
@@ -842,21 +846,6 @@ def _in_column_order(
 ) -> tuple[tuple[Any, ...], ...]:
     """Return the values of all columns, which are none where a column has no entry."""
     return tuple([by_column.get(name, ()) for name in names])
-
-
-def _cuts_of_several_discretizations(
-    numbers: Mapping[Hashable, ArrayOf[Any]], method: str, weights: Array | None
-) -> list[dict[Hashable, tuple[float, ...]]]:
-    """Return the cut points of each discretization, by column."""
-    several, n_times = dict[Hashable, Any](), len(CUTTINGS[method])
-    for name, values in numbers.items():
-        several[name] = quantile_cuts_at_shifts(values, CUTTINGS[method], weights)
-    # Column j begins with its j-th discretization, so that the discretizations of different columns
-    # are combined.
-    return [
-        {name: cuts[(time + j) % n_times] for j, (name, cuts) in enumerate(several.items())}
-        for time in range(n_times)
-    ]
 
 
 # Rare levels are merged into one, as learned from training data.
@@ -1040,19 +1029,18 @@ def merge_rare(
     if class_var is not None:
         check_columns([class_var], dataset.columns, "class_var")
     if columns is None:
-        chosen = [name for name in dataset if name != class_var and _is_nominal(dataset[name])]
+        chosen = list[Hashable]()
+        for name in dataset:
+            dtype: Any = dataset[name].dtype
+            is_nominal = value_type(dataset[name]) in ("string", "boolean", "integer")
+            if is_categorical(dtype):
+                is_nominal = not getattr(dtype, "pyarrow_dtype", dtype).ordered
+            chosen += [name] if is_nominal and name != class_var else []
     else:
         chosen = list(check_feature_names(columns, (class_var,), "columns"))
     data = Frame(dataset, "dataset").encode(Columns(chosen, named_by="columns"))
     merger = learn_merger(data, data.columns, min_count, label)
     return merger(dataset), merger
-
-
-def _is_nominal(column: pd.Series[Any]) -> bool:
-    if is_categorical(column.dtype):
-        dtype: Any = column.dtype
-        return not getattr(dtype, "pyarrow_dtype", dtype).ordered
-    return value_type(column) in ("string", "boolean", "integer")
 
 
 def learn_merger(

@@ -294,13 +294,27 @@ def weigh_evidence(
 ) -> Evidence:
     """Compute the contributions of prior and features to the log odds of a class in each row."""
     names = check_fitted(x).known_levels[-1]
-    compared = _compared_positions(names, target, against)
+    chosen, rivals_of_all = target_position(names, target), None
+    if against is not None:
+        # A tuple can be a label.
+        is_label = is_among(against, names) or not pd.api.types.is_list_like(against)
+        labels: list[Hashable] = [against] if is_label else list(against)
+        others = {names.index(OneOf(names).check("against", label)) for label in labels}
+        if target is None and others == {chosen}:  # of two classes, the other one
+            chosen = 1 - others.pop()
+            others = {1 - chosen}
+        rivals_of_all = sorted(others - {chosen})
+        if not rivals_of_all:
+            raise ValueError(
+                must_be("against", f"another class than the target {shown(target)}", against)
+            )
     check_unseen(unseen)
     rows, order = x.rows_to_score(data, unseen), positions_parents_first(x)
     cells_per_row = (len(order) + 1) * max(len(order), len(names))
     weighed = []
     for block in slices(max(1, len(data)), cells_per_row, 16 * BLOCK_CELLS):
-        weighed.append(_contributions_of_block(x.score, rows.subset(block), order, *compared))
+        some = rows.subset(block)
+        weighed.append(_contributions_of_block(x.score, some, order, chosen, rivals_of_all))
     log_odds, targets, rivals, posteriors = map(np.concatenate, zip(*weighed, strict=True))
     unrivalled: list[int] = targets[~rivals.any(axis=1)].tolist()
     if unrivalled:
@@ -325,9 +339,15 @@ def _contributions_of_block(
 ) -> tuple[Array, Positions, Mask, Array]:
     """Return log odds of `Evidence`, NaN if undefined, ``targets``, ``rivals``, ``posteriors``."""
     # (1 + features, rows, classes): of the prior, of the prior and the first feature, …, of all
-    logs = scores_in_sequence(x, rows, order)
-    targets, rivals = _choose_compared_classes(logs[-1, :], target, against)
-    at = np.arange(len(rows))
+    logs, at = scores_in_sequence(x, rows, order), np.arange(len(rows))
+    of_all: Array = logs[-1, :]
+    targets = first_best(of_all) if target is None else np.full(len(rows), target)
+    rivals = np.zeros(of_all.shape, dtype=bool)
+    if against is None:
+        rivals[at, second_best(of_all, targets)] = True
+    else:
+        rivals[:, against] = True
+        rivals[at, targets] = False
     with np.errstate(invalid="ignore"):
         odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
         # In an average, odds can be infinite after some features and finite after all: such
@@ -344,21 +364,6 @@ def _contributions_of_block(
     return weights, targets, rivals, posteriors
 
 
-def _choose_compared_classes(
-    logs: Array, target: int | None, against: list[int] | None
-) -> tuple[Positions, Mask]:
-    """Return the class to explain in each row, and the classes to compare with, (rows, classes)."""
-    at = np.arange(len(logs))
-    targets = first_best(logs) if target is None else np.full(len(logs), target)
-    rivals = np.zeros(logs.shape, dtype=bool)
-    if against is None:
-        rivals[at, second_best(logs, targets)] = True
-    else:
-        rivals[:, against] = True
-        rivals[at, targets] = False
-    return targets, rivals
-
-
 def positions_parents_first(x: Model) -> list[int]:
     """Return the positions of the features, parents before children unless arcs form a cycle."""
     parents = x.feature_parents
@@ -366,27 +371,6 @@ def positions_parents_first(x: Model) -> list[int]:
         return list(range(len(x.features)))
     position = {name: i for i, name in enumerate(x.features)}
     return [position[name] for layer in graphs.topological_layers(parents) for name in layer]
-
-
-def _compared_positions(
-    labels: tuple[Hashable, ...], target: Hashable | None, against: Any
-) -> tuple[int | None, list[int] | None]:
-    """Return the positions of the classes to compare, or raise."""
-    chosen = target_position(labels, target)
-    if against is None:
-        return chosen, None
-    # A tuple can be a label.
-    is_label = is_among(against, labels) or not pd.api.types.is_list_like(against)
-    others: list[Hashable] = [against] if is_label else list(against)
-    rivals = {labels.index(OneOf(labels).check("against", label)) for label in others}
-    if target is None and rivals == {chosen}:  # of two classes, the other one
-        chosen = 1 - rivals.pop()
-        return chosen, [1 - chosen]
-    if not rivals - {chosen}:
-        raise ValueError(
-            must_be("against", f"another class than the target {shown(target)}", against)
-        )
-    return chosen, sorted(rivals - {chosen})
 
 
 def target_position(labels: tuple[Hashable, ...], target: Hashable | None) -> int | None:
@@ -411,7 +395,12 @@ def split_off_interactions(evidence: Evidence) -> tuple[list[Scope], Array]:
     column = {feature: 1 + i for i, feature in enumerate(evidence.order)}
     mains, rest = np.zeros_like(total), total.copy()  # rest: without effects of several features
     joint, scope_of_rest = dict[Scope, Array](), dict[int, Scope]()
-    for owner, scope, log_odds in _log_odds_of_effects(evidence):
+    prior, at = log(x.class_prior()), np.arange(len(total))
+    before = log_sum_exp(np.where(evidence.rivals, prior, -np.inf))
+    for owner, scope, logs in effects_at(x.score, evidence.rows, cards_of_features(x)):
+        with np.errstate(invalid="ignore"):
+            after = log_sum_exp(np.where(evidence.rivals, prior + logs, -np.inf))
+            log_odds = logs[at, evidence.targets] - (after - before)
         if scope == (owner,):
             mains[:, column[owner]] += log_odds
         else:
@@ -442,19 +431,6 @@ def split_off_interactions(evidence: Evidence) -> tuple[list[Scope], Array]:
 def cards_of_features(x: Model) -> list[int]:
     """Return the numbers of levels of the features."""
     return list(map(len, x.known_levels[: len(x.features)]))
-
-
-def _log_odds_of_effects(evidence: Evidence) -> list[tuple[int, Scope, Array]]:
-    """Return the log odds of each effect at rows, (rows,), with its owner and its features."""
-    x, at, rivals = evidence.model, np.arange(len(evidence.targets)), evidence.rivals
-    prior = log(x.class_prior())
-    before = log_sum_exp(np.where(rivals, prior, -np.inf))
-    found = []
-    with np.errstate(invalid="ignore"):
-        for owner, scope, logs in effects_at(x.score, evidence.rows, cards_of_features(x)):
-            after = log_sum_exp(np.where(rivals, prior + logs, -np.inf))
-            found.append((owner, scope, logs[at, evidence.targets] - (after - before)))
-    return found
 
 
 @dataclass(frozen=True)
@@ -493,8 +469,18 @@ def effect_on_log_odds(x: Model, feature: Hashable, target: Hashable | None = No
         names = model.written_levels(parent)
         lines = np.linspace(0, len(names) - 1, min(len(names), _MOST_LINES)).round().astype(np.intp)
         names_of_lines = tuple([names[line] for line in lines])
-    rows = _rows_of_effect(model, feature, points, parent, lines)
-    logs = scores_at(model.score, rows, adjusted=False)
+    # The rows of a parent's level have nothing but this level and a value of the feature: one in
+    # which the feature is missing, too, then one per level or point of the feature.
+    given = np.arange(len(model.levels_by_name[feature]))
+    if points is not None:
+        given = np.searchsorted(model.cuts.get(feature, ()), points, side="left")
+    codes = np.full((len(model.features), len(lines), 1 + len(given)), -1)
+    codes[model.features.index(feature), :, 1:] = given
+    if parent is not None:
+        codes[model.features.index(parent)] = lines[:, None]
+    numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(lines))}
+    rows = model.rows_from_codes(codes.reshape(len(codes), -1), numbers)
+    logs = scores_at(model.score, replace(rows, unknown=rows.codes < 0), adjusted=False)
     frequent: list[int] = graphs.descending_order(model.class_prior())[:_MOST_LINES].tolist()
     classes = sorted(frequent) if c is None else [c]
     if c is None:
@@ -505,26 +491,6 @@ def effect_on_log_odds(x: Model, feature: Hashable, target: Hashable | None = No
     chosen = None if c is None else labels[c]
     effect = by_line[:, 1:] - by_line[:, :1]
     return Effect(feature, chosen, levels, parent, names_of_lines, effect, points)
-
-
-def _rows_of_effect(
-    x: Model, feature: Hashable, points: Array | None, parent: Hashable | None, lines: Positions
-) -> Rows:
-    """Return rows with nothing but a value of a feature and a level of its parent, or without it.
-
-    The rows of a parent's level follow each other: one in which the feature is
-    missing, too, then one per level or point of the feature.
-    """
-    values = np.arange(len(x.levels_by_name[feature]))
-    if points is not None:
-        values = np.searchsorted(x.cuts.get(feature, ()), points, side="left")
-    codes = np.full((len(x.features), len(lines), 1 + len(values)), -1)
-    codes[x.features.index(feature), :, 1:] = values
-    numbers = {} if points is None else {feature: np.tile([np.nan, *points], len(lines))}
-    if parent is not None:
-        codes[x.features.index(parent)] = lines[:, None]
-    rows = x.rows_from_codes(codes.reshape(len(codes), -1), numbers)
-    return replace(rows, unknown=rows.codes < 0)
 
 
 def effect_ranges(x: Model) -> Array:
@@ -745,8 +711,23 @@ def predict(
     reading: dict[str, Any] = {"unseen": unseen, "unknown": unknown}
     predict_rows = _predictor_of_rows(model, prob, reading, prior, costs, joint, greedy)
     if points:
-        unless_prob = {} if prob else {"prior": prior}
-        _check_has_points(model, prob, costs=costs, interval=interval, **unless_prob)
+        no_rows = Rows(np.zeros((len(model.features), 0), dtype=np.int8))
+        if not model.points_gained_and_lost(no_rows, ()):
+            raise TypeError(
+                f"points must be False unless x is a scorecard; got {model.type_in_words}. Make "
+                "one with scorecard(x)."
+            )
+        excluded = {"costs": costs, "interval": interval} | ({} if prob else {"prior": prior})
+        given = [name for name, value in excluded.items() if value is not None]
+        if given:
+            raise ValueError(
+                must_be("points", f"False with {listed(given)}", True, "Call predict twice.")
+            )
+        if prob and "points" in model.known_levels[-1]:
+            raise ValueError(
+                "points must be False if 'points' is a class, because it is the name of a column "
+                "of the result. Rename the class."
+            )
         predict_rows = partial(_total_points, model, predict_rows if prob else None, **reading)
     if at_least is not None:
         if not prob:
@@ -755,14 +736,34 @@ def predict(
             )
         if points or interval is not None:
             raise ValueError(must_be("at_least", "None with points or interval", at_least))
-        predict_rows = _predictor_of_label_or_higher(model, at_least, predict_rows)
+        if len(model.targets) > 1:
+            raise TypeError(
+                f"at_least must be None for a model of several class variables; got "
+                f"{shown(at_least)}."
+            )
+        OneOf(labels := model.known_levels[-1]).check("at_least", at_least)
+        check_ordered(model, "at_least")
+        first = labels.index(at_least)
+        predict_rows = partial(
+            _posteriors_of_class_or_higher, predict_rows=predict_rows, first=first
+        )
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
-        seed = int(check_rng(rng).integers(2**63))
-        drawn = {"draws": check_draws(draws), "seed": seed}
-        settings = {"estimate": predict_rows, "interval": interval}
-        predict_rows = _predictor_of_intervals(model, reading, prior, settings, drawn)
+        seed, draws = int(check_rng(rng).integers(2**63)), check_draws(draws)
+        settings: dict[str, Any] = {"estimate": predict_rows, "interval": interval}
+        kept: tuple[Model, ...] = model.learned.get("draws", ())  # of the effects of a sum
+        if kept:
+            reading["unseen"] = "missing"
+            if prior is None and model.class_proportions is not None:
+                shares = model.class_proportions.shares
+                prior = dict(zip(model.known_levels[-1], shares, strict=True))
+            plain = True, reading, prior, None, False, False
+            others = [_predictor_of_rows(one, *plain) for one in kept]
+            predict_rows = partial(_intervals_of_draws, draws=others, **settings)
+        else:
+            settings |= {"prior": prior, "draws": draws, "seed": seed}
+            predict_rows = partial(_predict_intervals, model, **settings, **reading)
     frame = dask_frame_of(newdata)
     if frame is None:
         rows: Any = open_rows(newdata)
@@ -773,24 +774,6 @@ def predict(
         needed = frame[[name for name in model.features if name in columns]]
         answer = needed.map_partitions(predict_rows, meta=predict_rows(needed._meta.iloc[:0]))
     return answer
-
-
-def _predictor_of_intervals(
-    x: Model,
-    reading: Mapping[str, Any],
-    prior: ClassPrior | None,
-    settings: Mapping[str, Any],
-    drawn: Mapping[str, Any],
-) -> Callable[[Any], pd.DataFrame]:
-    """Return a function of rows with the intervals of drawn effects or tables."""
-    draws: tuple[Model, ...] = x.learned.get("draws", ())
-    if not draws:
-        return partial(_predict_intervals, x, prior=prior, **settings, **reading, **drawn)
-    reading = {**reading, "unseen": "missing"}
-    if prior is None and x.class_proportions is not None:
-        prior = dict(zip(x.known_levels[-1], x.class_proportions.shares, strict=True))
-    others = [_predictor_of_rows(one, True, reading, prior, None, False, False) for one in draws]
-    return partial(_intervals_of_draws, draws=others, **settings)
 
 
 def _predictor_of_rows(
@@ -850,47 +833,12 @@ def _predict_class(
     return labelling(data.index).labels_of_codes(best)
 
 
-def _predictor_of_label_or_higher(
-    x: Model, label: Hashable, predict_rows: Callable[[NewData], Any]
-) -> Callable[[NewData], Any]:
-    if len(x.targets) > 1:
-        raise TypeError(
-            f"at_least must be None for a model of several class variables; got {shown(label)}."
-        )
-    labels = x.known_levels[-1]
-    OneOf(labels).check("at_least", label)
-    check_ordered(x, "at_least")
-    return partial(
-        _posteriors_of_class_or_higher, predict_rows=predict_rows, first=labels.index(label)
-    )
-
-
 def _posteriors_of_class_or_higher(
     newdata: NewData, *, predict_rows: Callable[[NewData], pd.DataFrame], first: int
 ) -> pd.Series[Any]:
     posteriors = predict_rows(newdata)
     total = posteriors.iloc[:, first:].sum(axis=1).clip(upper=1.0)
     return total.rename(f"{posteriors.columns.name} >= {posteriors.columns[first]}")
-
-
-def _check_has_points(x: Model, has_posteriors: bool, **others: object) -> None:
-    """Raise an error unless a model has points, and nothing else is requested but posteriors."""
-    no_rows = Rows(np.zeros((len(x.features), 0), dtype=np.int8))
-    if not x.points_gained_and_lost(no_rows, ()):
-        raise TypeError(
-            f"points must be False unless x is a scorecard; got {x.type_in_words}. Make one "
-            "with scorecard(x)."
-        )
-    given = [name for name, value in others.items() if value is not None and value is not False]
-    if given:
-        raise ValueError(
-            must_be("points", f"False with {listed(given)}", True, "Call predict twice.")
-        )
-    if has_posteriors and "points" in x.known_levels[-1]:
-        raise ValueError(
-            "points must be False if 'points' is a class, because it is the name of a column of "
-            "the result. Rename the class."
-        )
 
 
 def _total_points(

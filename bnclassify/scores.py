@@ -700,14 +700,27 @@ def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
 
 
 def _scores_of_block(x: Formula, rows: Rows, adjusted: bool) -> Array:
+    if isinstance(x, Sum) and x.marginalizes:
+        return _network_scores(x, rows)
     if isinstance(x, Sum):
-        return _network_scores(x, rows) if x.marginalizes else _scores_of_sum(x, rows)
+        total: Array = np.zeros((len(rows), 1))
+        for _, values in term_values_at(x, rows):
+            if values.shape[1] > total.shape[1]:
+                total = np.repeat(total, values.shape[1], axis=1)
+            total += values
+        return total
     if isinstance(x, Computed):
         return x.scores_of_rows(rows)
     if isinstance(x, Recoded):
         return _scores_of_block(x.formula, recoded_rows(x, rows), adjusted)
     if isinstance(x, Mixture):
-        return _log_mixture(x, [_scores_of_block(each, rows, adjusted) for each in x.formulas])
+        logs = np.stack([_scores_of_block(each, rows, adjusted) for each in x.formulas])
+        logs = logs + x.log_weights[:, None, None]
+        lacks = np.isnan(logs)  # to which a formula does not apply
+        if not lacks.any():
+            return log_sum_exp(logs, axis=0)
+        total = log_sum_exp(np.where(lacks, -np.inf, logs), axis=0)
+        return np.where(lacks.all(axis=0), np.nan, total)
     if isinstance(x, Choice):
         first, *others = [_scores_of_block(each, rows, adjusted) for each in x.formulas]
         for other in others:
@@ -731,29 +744,10 @@ def recoded_rows(x: Recoded, rows: Rows) -> Rows:
     return Rows(x.change(rows.codes), rows.numbers, rows.unknown)
 
 
-def _log_mixture(x: Mixture, scores: Sequence[Array]) -> Array:
-    """Return the log of the weighted sum of the exponentials of the scores that apply."""
-    logs = np.stack(scores) + x.log_weights[:, None, None]
-    lacks = np.isnan(logs)
-    if not lacks.any():
-        return log_sum_exp(logs, axis=0)
-    total = log_sum_exp(np.where(lacks, -np.inf, logs), axis=0)
-    return np.where(lacks.all(axis=0), np.nan, total)
-
-
 def _power_per_row(x: Raised, rows: Rows) -> Array:
     """Return power + (1 - power)·h, (rows, 1)."""
     h: Array = np.count_nonzero(rows.codes < 0, axis=0) / max(1, len(rows.codes))
     return np.asarray((x.power + (1 - x.power) * h)[:, None])
-
-
-def _scores_of_sum(x: Sum, rows: Rows) -> Array:
-    total = np.zeros((len(rows), 1))
-    for _, values in term_values_at(x, rows):
-        if values.shape[1] > total.shape[1]:
-            total = np.repeat(total, values.shape[1], axis=1)
-        total += values
-    return total
 
 
 def term_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
@@ -858,7 +852,7 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
         start, parts = _completed_effects(x, rows)
         owners = [term.owner for term in tables_of_effects(x)]
         return _cumulative_scores([(-1, start), *zip(owners, parts, strict=True)], len(rows), order)
-    if not isinstance(x, Sum) or _class_depends_on_features(x):
+    if not isinstance(x, Sum) or any(term.scope for term in x.terms if term.owner < 0):
         return _scores_of_revealed_rows(x, rows, order)
     if not x.marginalizes:
         return _cumulative_scores(term_values_at(x, rows), len(rows), order)
@@ -900,10 +894,6 @@ def _completed_effects(x: Completed, rows: Rows) -> tuple[Array, Array]:
 def tables_of_effects(x: Completed) -> list[Table]:
     """Return the tables of features, and then of pairs."""
     return [term for term in x.formula.terms if isinstance(term, Table) and term.owner >= 0]
-
-
-def _class_depends_on_features(x: Sum) -> bool:
-    return any(term.scope for term in x.terms if term.owner < 0)
 
 
 def _scores_of_revealed_rows(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
@@ -987,7 +977,14 @@ def main_effects(x: Formula, cards: Sequence[int]) -> list[Array]:
         effects = [found.get(i, np.zeros((card + 1, 1))) for i, card in enumerate(cards)]
         return [np.broadcast_to(effect, (len(effect), n_classes)) for effect in effects]
     if isinstance(x, Sum) and not x.densities_by_owner and not x.is_cyclic:
-        return _marginals_of_network(x, cards)
+        n, classes, tables = len(cards), x.factors[-1].n_classes, list[Array]()
+        tables += [np.zeros((card + 1, classes)) for card in cards]  # 0 if missing
+        nothing = np.full((n, 1), -1)
+        for v, _, free, shares in posteriors_of_families(x.factors, nothing):
+            if v < n:  # of ln P(level | class)
+                others = tuple([1 + axis for axis, u in enumerate(free) if u != v])
+                tables[v][:-1] = log(shares.sum(axis=others)[0])
+        return tables
     tables = []
     for i, card in enumerate(cards):
         codes = np.full((len(cards), card + 1), -1, dtype=np.intp)
@@ -1015,17 +1012,6 @@ def effect_of_feature_alone(x: Formula, feature: int, rows: Rows) -> Array:
         return scores_at(x, rows.with_values_missing(hidden)) - scores_at(
             x, _row_of_missing_values(len(hidden))
         )
-
-
-def _marginals_of_network(x: Sum, cards: Sequence[int]) -> list[Array]:
-    """Return ln P(level | class) of each feature alone, by one pass over the network."""
-    n, classes = len(cards), x.factors[-1].n_classes
-    tables = list[Array]([np.zeros((card + 1, classes)) for card in cards])  # 0 if missing
-    for v, _, free, shares in posteriors_of_families(x.factors, np.full((n, 1), -1)):
-        if v < n:
-            others = tuple([1 + axis for axis, u in enumerate(free) if u != v])
-            tables[v][:-1] = log(shares.sum(axis=others)[0])
-    return tables
 
 
 def shifts_of_missing(x: Formula) -> dict[int, Array]:

@@ -557,7 +557,24 @@ class GreedySearch:
             self.required, self.forbidden, data.columns, directed=not moves.joins, apart=class_var
         )
         start = self._initial_structure(moves, data, rules)
-        folds = _data_sorted_by_fold(data, self.k, self.folds, generator)
+        split = drawn_or_given_folds(data, self.k, self.folds, generator, pairs=False)
+        tests, weighted = [fold.rows for fold in split], data
+        units = [fold.units for fold in split if fold.units is not None]
+        if units:  # A row in several folds becomes several rows that share its weight.
+            ends = np.cumsum([len(test) for test in tests])[:-1]
+            some = data.take_rows(np.concatenate(tests))
+            weighted = replace(some, weights=np.concatenate(units))
+            tests = np.split(np.arange(len(weighted)), ends)
+        for number, test in enumerate(tests):
+            weights = weights_at(weighted.weights, test)
+            n_counted = len(test) if weights is None else np.count_nonzero(weights)
+            if not n_counted or len(test) == len(weighted):
+                raise ValueError(
+                    f"folds must each test at least one of the {len(weighted)} rows with a class "
+                    "and a positive weight, and not all of them; "
+                    f"fold {number} tests {n_counted}."
+                )
+        folds = FoldedData(weighted, tests)
         required, forbidden = [
             {(i, j) for i, j in np.argwhere(arcs)}
             for arcs in rules.required_and_forbidden_masks(data.features)
@@ -675,26 +692,6 @@ def parents_with_joined_groups(
         if n_arcs < len(group) * (len(group) - 1) // 2:  # not all features of it are joined
             result |= {v: group[i + 1 :] for i, v in enumerate(group)}
     return result
-
-
-def _data_sorted_by_fold(
-    data: TrainingData, k: int, folds: Folds | None, rng: np.random.Generator
-) -> FoldedData:
-    split = drawn_or_given_folds(data, k, folds, rng, pairs=False)
-    tests = [fold.rows for fold in split]
-    units = [fold.units for fold in split if fold.units is not None]
-    if units:  # A row in several folds becomes several rows that share its weight.
-        ends = np.cumsum([len(test) for test in tests])[:-1]
-        data = replace(data.take_rows(np.concatenate(tests)), weights=np.concatenate(units))
-        tests = np.split(np.arange(len(data)), ends)
-    for fold, test in enumerate(tests):
-        counted = len(test) if data.weights is None else np.count_nonzero(data.weights[test])
-        if not counted or len(test) == len(data):
-            raise ValueError(
-                f"folds must each test at least one of the {len(data)} rows with a class and a "
-                f"positive weight, and not all of them; fold {fold} tests {counted}."
-            )
-    return FoldedData(data, tests)
 
 
 # The five greedy learners: an initial structure and the candidate edits of a step each.

@@ -182,21 +182,17 @@ def maximum_arborescence(weights: Array) -> list[int]:
         n_left -= len(cycle) - 1
         for v in cycle:
             into[v] -= best[name[v]][2]
-        _contract_cycle(cycle, into, head, tail)
+        # The first vertex gets the best of the arcs between the cycle and each other vertex.
+        first, *others = cycle
+        for arrays in ((into, head, tail), (into.T, head.T, tail.T)):  # arcs in, then out
+            choice = first_best(arrays[0][cycle].T)  # a member of the cycle for each vertex
+            for array in arrays:
+                array[first] = np.take_along_axis(array[cycle], choice[None], axis=0)[0]
+        into[others], into[:, others], into[first, first] = -np.inf, -np.inf, -np.inf
         group = n + len(members)
         members[group] = [name[v] for v in cycle]
         name[cycle[0]] = group
     return _expand_contracted_group(n, best, members)
-
-
-def _contract_cycle(cycle: list[int], into: Array, head: Positions, tail: Positions) -> None:
-    """Let the first vertex have the best of the arcs between the cycle and each other vertex."""
-    first, *others = cycle
-    for arrays in ((into, head, tail), (into.T, head.T, tail.T)):  # arcs into the cycle, then out
-        choice = first_best(arrays[0][cycle].T)  # a member of the cycle for each vertex
-        for array in arrays:
-            array[first] = np.take_along_axis(array[cycle], choice[None], axis=0)[0]
-    into[others], into[:, others], into[first, first] = -np.inf, -np.inf, -np.inf
 
 
 def _expand_contracted_group(

@@ -16,7 +16,6 @@ from inspect import cleandoc
 from pathlib import Path
 from reprlib import Repr
 from textwrap import fill
-from types import FrameType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -125,22 +124,27 @@ def similar_names(name: object, candidates: Collection[Hashable]) -> list[Hashab
             for key in by_text
             if len(key) > 2 and text.endswith(key) and _COUNT_OR_SIGN.fullmatch(text[: -len(key)])
         ]
-        or _misspelled(text, by_text)
+        # Short names with a letter in common mean different things: aic and auc, mse and rmse.
+        # 0.78: of ten letters, two may differ, but not in digits; at .65, 'average_precision'
+        # would suggest 'precision'.
+        or get_close_matches(
+            text,
+            [
+                key
+                for key in by_text
+                if len(text) > 3
+                and len(key) > 2
+                and re.findall(r"\d", key) == re.findall(r"\d", text)
+            ],
+            n=1,
+            cutoff=0.78,
+        )
     )
     return [by_text[key] for key in found[:3]]
 
 
 _COUNT_OR_SIGN = re.compile(r"(n|num|number_of|k|max|neg)_?")
 """What other libraries write before a name, as in ``n_bins``."""
-
-
-def _misspelled(text: str, keys: Iterable[str]) -> list[str]:
-    """Return the key that differs from a text by a letter or two, but not in its digits."""
-    # Short names with a letter in common mean different things: aic and auc, mse and rmse.
-    long = [key for key in keys if len(key) > 2] if len(text) > 3 else []
-    alike = [key for key in long if re.findall(r"\d", key) == re.findall(r"\d", text)]
-    # 0.78: of ten letters, two may differ; at .65, 'average_precision' would suggest 'precision'
-    return get_close_matches(text, alike, n=1, cutoff=0.78)
 
 
 def did_you_mean(
@@ -269,23 +273,19 @@ def warn(message: str) -> None:
     # The subject is the message without parts that differ by fold.
     subject = re.sub(r"\d[\d,]*", "#", message).partition(",")[0]
     place = subject, frame.f_code.co_filename, frame.f_lineno
-    is_told = from_tool and place in _TOLD
-    if is_told and _warning_action(message, frame) in ("default", "module", "once"):
-        return
+    if from_tool and place in _TOLD:
+        module: str = frame.f_globals.get("__name__", "")
+        actions = [
+            action
+            for action, text, category, name, line in warnings.filters
+            if (text is None or text.match(message)) and (name is None or name.match(module))
+            if issubclass(UserWarning, category) and line in (0, frame.f_lineno)
+        ]
+        if [*actions, "default"][0] in ("default", "module", "once"):
+            return
     warnings.warn(message, UserWarning, stacklevel=level)
     if from_tool:
         _TOLD.add(place)
-
-
-def _warning_action(message: str, frame: FrameType) -> str:
-    """Return the action of the filters for a UserWarning of a frame."""
-    module: str = frame.f_globals.get("__name__", "")
-    for action, text, category, name, line in warnings.filters:
-        fits = text is None or text.match(message)
-        fits = fits and (name is None or name.match(module))
-        if fits and issubclass(UserWarning, category) and line in (0, frame.f_lineno):
-            return action
-    return "default"
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -11,13 +11,7 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import (
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-)
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, copy_context
 from functools import partial
@@ -60,7 +54,15 @@ def run_tasks(function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
         if n <= 1:
             yield from map(function, todo)
             return
-        pool, futures = _start_pool_and_tasks(n, function, todo)
+        pool: Executor
+        if sys.platform == "linux":
+            context, shared = multiprocessing.get_context("fork"), (function, todo)
+            pool = ProcessPoolExecutor(n, context, initializer=_keep_in_fork, initargs=shared)
+            futures = [pool.submit(_run_inherited_task, i) for i in range(len(todo))]
+        else:
+            pool = ThreadPoolExecutor(n)
+            run = [partial(copy_context().run, _run_in_worker, function, task) for task in todo]
+            futures = list(map(pool.submit, run))
         is_complete = False
         try:
             for future in futures:
@@ -92,20 +94,6 @@ def number_of_jobs() -> int:
     has_affinity = hasattr(os, "sched_getaffinity")
     cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     return max(1, cores + 1 + n)
-
-
-def _start_pool_and_tasks(
-    n: int, function: Callable[[Any], R], todo: Sequence[Any]
-) -> tuple[Executor, list[Future[tuple[R, list[str]]]]]:
-    """Return a pool and the results of tasks to come, with the messages of their warnings."""
-    pool: Executor
-    if sys.platform != "linux":
-        pool = ThreadPoolExecutor(n)
-        run = [partial(copy_context().run, _run_in_worker, function, task) for task in todo]
-        return pool, list(map(pool.submit, run))
-    context = multiprocessing.get_context("fork")
-    pool = ProcessPoolExecutor(n, context, initializer=_keep_in_fork, initargs=(function, todo))
-    return pool, [pool.submit(_run_inherited_task, i) for i in range(len(todo))]
 
 
 def _run_in_worker(function: Callable[[Any], R], task: Any) -> tuple[R, list[str]]:
