@@ -288,7 +288,6 @@ def encode_for_model(
 
 
 def encode_opened_rows(x: Model, rows: Opened[Dataset], names: Sequence[Hashable]) -> Dataset:
-    """Return some variables of a model in opened rows, prepared as it reads them."""
     data = _encode_columns(x, rows, names, "dataset")
     return data if x.preparation is None else x.preparation.prepared_data(data)
 
@@ -683,7 +682,6 @@ def markov_blanket(x: Model, variable: Hashable) -> tuple[Hashable, ...]:
 
 
 def position_of_variable(x: Model, variable: Hashable) -> int:
-    """Return the position of a variable of a model, or raise a KeyError."""
     check_not_dropped(x, "variable", [variable])
     OneOf(x.variables, "a variable of the model").check("variable", variable)
     return x.variables.index(variable)
@@ -808,17 +806,14 @@ MOST_DRAWN = 2**25
 
 
 def check_interval(interval: object) -> float | None:
-    """Return the probability of an interval, or None, or raise."""
     return Optional(Real(above=0, below=1)).check("interval", interval)
 
 
 def check_draws(draws: object, cells: int = 1) -> int:
-    """Return the number of draws, each of ``cells`` probabilities, or raise."""
     return Whole(least=1, most=MOST_DRAWN // cells).check("draws", draws)
 
 
 def probabilities_of_interval_ends(interval: float) -> list[float]:
-    """Return the probabilities of the quantiles at the ends of an equal-tailed interval."""
     return [(1 - interval) / 2, (1 + interval) / 2]
 
 
@@ -836,7 +831,6 @@ def bounds_of_table_entries(counts: Array, prior: PseudoCounts, interval: float)
 def bounds_from_posterior_draws(
     x: Model, probabilities: Callable[[Any], Array], interval: float, draws: int, seed: int
 ) -> Array:
-    """Return the quantiles, (2, …), of a function of models with drawn tables."""
     rng = np.random.default_rng(seed)
     drawn = [probabilities(model_with_all_tables_drawn(x, rng)) for _ in range(draws)]
     return np.asarray(np.quantile(drawn, probabilities_of_interval_ends(interval), axis=0))
@@ -875,7 +869,6 @@ def dirichlet_counts_of(x: Model) -> Tally:
 
 
 def model_with_drawn_tables(x: Model, rng: np.random.Generator) -> Model:
-    """Return a model with tables that are drawn from their posterior distribution."""
     tally = dirichlet_counts_of(x)
     return check_counted(x).tabulate(Tally(tally.counts, Drawn(tally.prior, rng)))
 

@@ -119,7 +119,6 @@ def check_families(
 
 @lru_cache(maxsize=64)
 def positions_of_families(families: tuple[Family, ...]) -> tuple[Scope, ...]:
-    """Return families as the positions of their variables."""
     position = {family[0]: i for i, family in enumerate(families)}
     return tuple([tuple(map(position.__getitem__, family)) for family in families])
 
@@ -193,7 +192,6 @@ class NestedPrior(Prior, Protocol):
 
 
 def is_nested_prior(prior: Prior) -> TypeGuard[NestedPrior]:
-    """Whether a prior shrinks tables towards each other."""
     return getattr(prior, "nested", False) is True
 
 
@@ -358,7 +356,6 @@ class Drawn(PseudoCounts):
 
 
 def check_positive_prior(prior: Prior, argument: str) -> None:
-    """Raise if a prior leaves probabilities of 0."""
     if not getattr(prior, "is_positive", True):
         raise ValueError(f"{argument} requires smooth above 0, so that no probability is 0.")
 
@@ -446,7 +443,6 @@ class Graph(CountedModel):
 
     @cached_property
     def cards(self) -> tuple[int, ...]:
-        """The numbers of levels of the variables."""
         return tuple([len(labels) for labels in self.levels or ()])
 
     @cached_property
@@ -839,11 +835,9 @@ class Average(CountedModel):
 
     @cached_property
     def formula(self) -> Formula:
-        """The mean of the joint distributions."""
         return self.mixture_of_members()
 
     def mixture_of_members(self) -> Mixture:
-        """Return the mean of the joint distributions of the members."""
         return Mixture(tuple([member.score for member in self.members]), self.log_weights)
 
     def draw(self, n: int, rng: np.random.Generator) -> Codes:
@@ -1006,7 +1000,6 @@ class Ensemble(Average):
 
     @cached_property
     def log_weights(self) -> Array:
-        """The logs of the weights, which sum to 1."""
         weights = np.asarray(self.weights or [1.0] * len(self.members))
         return log(weights / float(weights.sum()))
 
@@ -1047,7 +1040,6 @@ def learn_members(
     weights: tuple[float, ...] | None,
     rng: np.random.Generator | None = None,
 ) -> Ensemble:
-    """Learn each member by its own recipe."""
     return Ensemble(tuple([recipe.fit(data, rng) for recipe in recipes]), weights)
 
 

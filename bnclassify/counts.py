@@ -83,7 +83,6 @@ def flat_index(codes: Sequence[ArrayOf[Any]], cards: Sequence[int]) -> Codes:
 
 
 def contingency_table(data: Countable, family: Sequence[int]) -> Array:
-    """Count the joint values of a family of columns."""
     table: Array = count_families(data, [family])[0]
     return table
 
@@ -209,7 +208,6 @@ def count_extended_families(
 
 
 def check_table_size(data: Countable, family: Sequence[int]) -> None:
-    """Raise a ValueError if the table of a family would have more than ``MAX_CELLS`` cells."""
     cells = prod([data.cards[column] for column in family])
     check_number_of_cells(data, family, cells, "use fewer parents")
 
@@ -233,7 +231,6 @@ class Recoding(NamedTuple):
 
     @classmethod
     def from_labels(cls, labels: Sequence[Hashable], among: Sequence[Any]) -> Recoding:
-        """Return the places of labels."""
         position = {label: code for code, label in enumerate(among)}
         return cls(np.array([position[label] for label in labels], dtype=np.intp), len(among))
 
@@ -299,7 +296,6 @@ class Moments(Immutable):
         return Moments(n, mean, squares, low, high, rest)
 
     def recoded(self, recodings: Sequence[Recoding]) -> Moments:
-        """Return the moments for other levels of the coded columns."""
         fills = {"low": np.inf, "high": -np.inf}
         arrays = ((getattr(self, name), fills.get(name, 0)) for name in self.__dataclass_fields__)
         return Moments(*[recode_counts(array, recodings, fill) for array, fill in arrays])
@@ -310,7 +306,6 @@ class Moments(Immutable):
         return np.where(self.low < self.high, self.squares / np.where(self.n > 0, self.n, 1.0), 0.0)
 
     def pooled_over(self, axis: int) -> Moments:
-        """Return the pooled moments of the cells along an axis."""
         arrays = [np.moveaxis(getattr(self, name), axis, 0) for name in self.__dataclass_fields__]
         return reduce(add, [Moments(*cells) for cells in zip(*arrays, strict=True)])
 
@@ -345,7 +340,6 @@ def observed_numbers(data: Dataset, number: int, condition: Sequence[int]) -> Ob
 
 
 def numbers_of_column(data: Dataset, column: int) -> Array:
-    """Return the values of a column without levels, NaN if none are observed."""
     values = data.numbers.get(data.columns[column])
     return np.full(len(data), np.nan) if values is None else as_floats(values)
 
@@ -894,7 +888,6 @@ def number_family_states(
 
 
 def count_occurring(values: Positions, weights: Array | None) -> Counts:
-    """Return the weights of the values that occur."""
     if weights is None:
         return np.unique(values, return_counts=True)[1]
     return np.bincount(np.unique(values, return_inverse=True)[1], weights)

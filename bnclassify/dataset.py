@@ -93,17 +93,14 @@ class Schema:
 
     @cached_property
     def cards(self) -> tuple[int, ...]:
-        """Number of levels of each column."""
         return tuple([len(labels) for labels in self.levels])
 
     @cached_property
     def positions(self) -> dict[Hashable, int]:
-        """Position of each column by name."""
         return {column: i for i, column in enumerate(self.columns)}
 
     @cached_property
     def levels_of(self) -> Known:
-        """The levels by column."""
         return dict(zip(self.columns, self.levels, strict=True))
 
     @cached_property
@@ -119,12 +116,10 @@ class Schema:
         return Schema(tuple(columns), levels, self.ordered)
 
     def with_levels(self, levels: Known) -> Schema:
-        """Return the schema with other levels of some columns."""
         known = {**self.levels_of, **levels}
         return Schema(self.columns, tuple([known[name] for name in self.columns]), self.ordered)
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Schema:
-        """Return the schema with a last level for the missing values of some columns."""
         chosen = {name: self.levels_of[name] for name in self.columns if name in columns}
         lacking = {name: levels for name, levels in chosen.items() if MISSING not in levels}
         return self.with_levels({name: (*levels, MISSING) for name, levels in lacking.items()})
@@ -223,7 +218,6 @@ def label_as_read(label: Hashable) -> Hashable:
 
 
 def check_unseen(unseen: object) -> None:
-    """Raise a ValueError for an option that `codes_by_levels` does not have."""
     OneOf(("error", "missing")).check("unseen", unseen)
 
 
@@ -444,7 +438,6 @@ _TYPES = {"f": "floating", "i": "integer", "u": "integer", "b": "boolean"}
 
 
 def is_categorical(dtype: object) -> bool:
-    """Whether values are categories of pandas or of Arrow."""
     return isinstance(dtype, pd.CategoricalDtype) or is_arrow_dictionary(dtype)
 
 
@@ -562,7 +555,6 @@ def read_numbers(
 
 
 def is_column_name(weights: object) -> TypeGuard[Hashable]:
-    """Whether weights are the name of a column."""
     return isinstance(weights, str | tuple) or np.ndim(cast("ArrayOf[Any]", weights)) == 0
 
 
@@ -759,7 +751,6 @@ def check_class_type(column: pd.Series[Any]) -> None:
 
 
 def how_to_label(name: Hashable) -> str:
-    """Return how to make labels of a class of dates or times."""
     column = f"dataset[{name!r}]"
     return f"Make them labels, with {column} = {column}.astype('string')"
 
@@ -853,7 +844,6 @@ class Opened(ABC, Generic[Read]):
         return data, tuple(found)
 
     def with_weights(self, weights: object) -> Read:
-        """Return the encoded data with weights; see `encode`."""
         data: Any = self.encode()
         return cast("Read", replace(data, weights=check_weights(weights, data.index)))
 
@@ -916,7 +906,6 @@ class Countable(Immutable):
 
     @cached_property
     def columns(self) -> tuple[Hashable, ...]:
-        """Names of the columns."""
         return self.schema.columns
 
     @cached_property
@@ -926,12 +915,10 @@ class Countable(Immutable):
 
     @cached_property
     def cards(self) -> tuple[int, ...]:
-        """Number of levels of each column."""
         return self.schema.cards
 
     @cached_property
     def positions(self) -> dict[Hashable, int]:
-        """Position of each column by name."""
         return self.schema.positions
 
     @property
@@ -947,7 +934,6 @@ class Countable(Immutable):
 
     @property
     def in_original_column_order(self) -> Countable:
-        """The same rows, with the columns in their original order."""
         return self.select(self.order)
 
     @property
@@ -1029,12 +1015,10 @@ class Dataset(Countable, Opened["Dataset"]):
 
     @property
     def is_weighted(self) -> bool:
-        """Whether rows have weights, so that counts may be fractions."""
         return self.weights is not None
 
     @property
     def row_weights(self) -> Array:
-        """The weight of each row, 1 without weights."""
         return np.ones(len(self)) if self.weights is None else self.weights
 
     @property
@@ -1050,7 +1034,6 @@ class Dataset(Countable, Opened["Dataset"]):
 
     @cached_property
     def incomplete(self) -> Mask:
-        """Which columns have a missing value."""
         incomplete: Mask = self.codes.min(axis=1, initial=0) < 0
         make_read_only(incomplete)
         return incomplete
@@ -1075,7 +1058,6 @@ class Dataset(Countable, Opened["Dataset"]):
     sum_from_source_or_parts = sum_over_parts
 
     def level_weights(self, name: Hashable) -> Array:
-        """Return the weight of each label of a column."""
         codes: Codes = self.codes[self.positions[name]]
         n_codes = len(self.schema.levels_of[name]) + 1
         return np.bincount(codes.astype(np.intp) + 1, self.weights, n_codes)[1:].astype(np.float64)
@@ -1193,13 +1175,11 @@ class Dataset(Countable, Opened["Dataset"]):
         return self.with_codes(dict(zip(chosen, zip(levels, codes, strict=True), strict=True)))
 
     def coded_by_schema(self, schema: Schema) -> Dataset:
-        """Return the columns of a schema, coded by its levels."""
         codes = codes_by_levels(self, schema.columns, schema.levels)
         numbers = {name: self.numbers[name] for name in schema.columns if name in self.numbers}
         return Dataset(schema, codes, self.index, self.weights, numbers, self.cases, self.given)
 
     def with_positive_weights(self) -> Self:
-        """Return the rows with a positive weight."""
         are_positive = self.weights is None or self.weights.all()
         return self if are_positive else self.take_rows(self.row_weights > 0)
 

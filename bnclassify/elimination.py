@@ -126,7 +126,6 @@ class Gaussian(Immutable):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The numbers of levels of the parents, then that of classes."""
         return self.mean.shape
 
     @staticmethod
@@ -154,11 +153,9 @@ class Gaussian(Immutable):
         return -0.5 * (np.log(2 * np.pi * variance) + deviations**2 / variance)
 
     def draw(self, cells: Positions, rng: np.random.Generator) -> Array:
-        """Return a normal number in each of some cells."""
         return rng.normal(self.mean.ravel()[cells], np.sqrt(self.variance.ravel()[cells]))
 
     def parameters_by_name(self) -> Mapping[str, Array]:
-        """Return means and standard deviations."""
         return {"mean": self.mean, "sd": np.sqrt(self.variance)}
 
 
@@ -198,11 +195,9 @@ class Points(Immutable):
 
     @property
     def moments(self) -> Moments:
-        """The moments of the values in each cell."""
         return moments_of_cells(Observed(self.values, self.cells, self.weights), self.shape)
 
     def values_and_weights_in_cell(self, cell: int) -> tuple[Array, Array]:
-        """Return the values in a cell and their weights."""
         rows = slice(*np.searchsorted(self.cells, [cell, cell + 1]))
         return self.values[rows], self.weights[rows]
 
@@ -249,7 +244,6 @@ class Kernel(Immutable):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The numbers of levels of the parents, then that of classes."""
         return self.bandwidth.shape
 
     @staticmethod
@@ -376,7 +370,6 @@ class Factor:
 
     @property
     def n_classes(self) -> int:
-        """The number of classes, or 1."""
         return self.table.shape[-1]
 
     @cached_property
@@ -416,13 +409,11 @@ class AlikeFactors:
 
     @classmethod
     def from_factors(cls, factors: Sequence[Factor]) -> AlikeFactors:
-        """Stack factors, whose tables have one context."""
         scopes = np.array([factor.scope for factor in factors], dtype=np.intp).T
         return cls(scopes, np.array([factor.padded_table[..., 0, :] for factor in factors]))
 
     @property
     def n_classes(self) -> int:
-        """The number of classes, or 1."""
         return self.padded_tables.shape[-1]
 
     def add_to_sums(self, total: Array, codes: Codes) -> None:
@@ -461,7 +452,6 @@ class DensityTerm:
 
     @property
     def n_classes(self) -> int:
-        """The number of classes."""
         return self.density.shape[-1]
 
     def add_to_sums(self, total: Array, codes: Codes, context: Codes | None = None) -> None:
@@ -543,7 +533,6 @@ class ChildEvidence(NamedTuple):
 
 
 def is_forest(factors: Sequence[Factor]) -> bool:
-    """Whether no variable has two feature parents."""
     *of_features, of_class = factors
     return all(len(factor.scope) <= 2 for factor in of_features) and len(of_class.scope) <= 1
 
@@ -1195,7 +1184,6 @@ def fill_in_by_elimination(
 
 
 def draw_column_per_row(logs: Array, rng: np.random.Generator) -> Positions:
-    """Draw a column in each row, in proportion to the exponentials."""
     thresholds = np.exp(log_normalize(logs)).cumsum(axis=1)[:, :-1]
     return np.asarray(np.count_nonzero(rng.random(len(logs))[:, None] >= thresholds, axis=1))
 

@@ -380,7 +380,6 @@ def split_cases_into_folds(cases: Codes, classes: Codes, rows: Codes, number: in
 
 
 def check_number_of_folds(k: object, rows: int) -> None:
-    """Raise unless ``k`` is a whole number of folds between 2 and the number of rows."""
     if Whole(least=2).check("k", k) > rows:
         raise ValueError(f"k must be at most the number of rows, which is {rows}; got {shown(k)}.")
 
@@ -471,7 +470,6 @@ class Plan:
 
     @property
     def n_repeats(self) -> int:
-        """The number of repeats of cross-validation."""
         return self.rounds[-1].repeat + 1
 
     def map_rounds(
@@ -677,7 +675,6 @@ def check_training_columns(
 
 
 def _used_groups(recipe: Recipe) -> bool:
-    """Whether a model was learned from groups of rows."""
     return recipe.rows is not None and 0 < recipe.rows.cases < recipe.rows.given
 
 
@@ -687,7 +684,6 @@ def names_of_given_models(models: Mapping[Hashable, Model]) -> list[Hashable]:
 
 
 def training_data_of_model(x: Model, dataset: OpenedData) -> TrainingData:
-    """Return the rows with a class, prepared for the recipe of a model."""
     return training_data_of_models({0: x}, dataset, dataset.columns, dag=True, warns=False)
 
 

@@ -268,7 +268,6 @@ class Records(Opened[Dataset]):
 
     @property
     def columns(self) -> Sequence[Hashable]:
-        """The names of the values of the records."""
         return list(dict.fromkeys(name for row in self.rows for name, _ in row.items()))
 
     def encode(self, wanted: Columns = ALL) -> Dataset:
@@ -318,7 +317,7 @@ class Records(Opened[Dataset]):
         rows = [_values_by_name(row, self.argument) for row in self.rows]
         for row in rows:
             _check_scalar(row, row, self.argument)
-        columns = list[pd.Series[Any]]()
+        columns: list[pd.Series[Any]] = []
         for name in self.columns:
             values = pd.Series([row.get(name) for row in rows], dtype=object)
             is_integer = value_type(values) == "integer"  # which missing values do not change
@@ -375,7 +374,6 @@ def _values_by_name(row: Row, argument: str) -> dict[Hashable, Any]:
 
 
 def _check_scalar(values: Mapping[Hashable, Any], names: Iterable[Hashable], argument: str) -> None:
-    """Raise a TypeError unless a row has one value per column."""
     for name in names:
         if not isinstance(values[name], Hashable):
             remedy = "A dict or Series is one row; for several rows, pass a pd.DataFrame."
@@ -383,7 +381,6 @@ def _check_scalar(values: Mapping[Hashable, Any], names: Iterable[Hashable], arg
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value of any type stands for a missing one."""
     return bool(pd.api.types.is_scalar(value) and pd.isna(value))
 
 
@@ -472,7 +469,6 @@ _codes_of: Callable[[Any], ArrayOf[Any]] = attrgetter(
 
 
 def _labels_as_tuple(labels: Any) -> tuple[Any, ...]:
-    """Return the labels of an index or an array as a tuple."""
     array = getattr(labels, "array", labels)
     if isinstance(array, pd.arrays.ArrowStringArray):  # with a slow tolist
         return tuple(array.__arrow_array__().to_pylist())
@@ -606,7 +602,6 @@ class Frame(Opened[Dataset]):
 
     @property
     def index(self) -> pd.Index[Any]:
-        """Row labels."""
         return self.frame.index
 
     @cached_property
@@ -695,7 +690,6 @@ class Frame(Opened[Dataset]):
         return data.with_codes(codes)
 
     def split_off_column(self, column: Hashable) -> tuple[Frame, ArrayLike]:
-        """Return the frame without a column, and the values of the column."""
         others = self.frame.drop(columns=[column])
         return Frame(others, self.argument, self.cases), self.frame[column].array
 
@@ -710,7 +704,6 @@ class Frame(Opened[Dataset]):
 
 
 def make_mark_missing(column: str) -> str:
-    """Return how to make a label missing that is the name of missing values."""
     text = f"{column}.astype('string')"
     return f"Make it missing, with {column} = {text}.mask({column} == {MISSING!r}), or rename it"
 
@@ -738,7 +731,6 @@ def check_unique(names: Sequence[Hashable], argument: str) -> None:
 def encode_frame(
     frame: pd.DataFrame, columns: Sequence[Hashable], *, argument: str = "dataset", **how: Any
 ) -> Dataset:
-    """Encode columns of a data frame, as `Frame.encode_columns` does."""
     return Frame(frame, argument).encode_columns(columns, **how)
 
 
@@ -860,7 +852,6 @@ def open_rows(newdata: Any, argument: str = "newdata") -> Opened[Dataset]:
 
 
 def is_partitioned(data: object) -> bool:
-    """Whether data are partitioned, which are not read."""
     return any(open_parts(data, "data", False) is not None for open_parts in OPENERS)
 
 
@@ -886,7 +877,6 @@ _READERS = {
 
 
 def _how_to_convert(data: object) -> str:
-    """Return how to convert other data to a data frame."""
     for method in ("compute", "to_pandas", "to_frame"):
         if hasattr(data, method):
             return f" Call its {method}()."
@@ -1093,12 +1083,10 @@ class TrainingData(Dataset):
 
     @property
     def with_unlabeled_rows(self) -> Dataset:
-        """The data, including rows without a class."""
         return self if self.with_unknown is None else self.with_unknown
 
     @property
     def is_row_labeled(self) -> Mask:
-        """Which of the given rows have a class."""
         return np.asarray(self.with_unlabeled_rows.codes[-1] >= 0)
 
     def select(self, columns: Sequence[Hashable]) -> Self:
@@ -1199,7 +1187,6 @@ def _features_and_column_order(
 
 
 def _check_no_missing_level(schema: Schema, targets: Sequence[Hashable], argument: str) -> None:
-    """Raise a ValueError if missing values of a target were encoded as a level."""
     for target in targets:
         if schema.levels_of[target][-1:] == (MISSING,):
             raise ValueError(

@@ -80,7 +80,6 @@ class Metric(AnyMetric):
     needs_order: bool = False
 
     def metric_of_rows(self, logs: Array, actual: Codes, weights: Array | None = None) -> float:
-        """Return the metric of rows; NaN if none has a positive weight."""
         return self.value_from_sums(self._sums_of_rows_with_weight(logs, actual, weights))
 
     def sums_over_rows(self, outcomes: Outcomes) -> Array:
@@ -89,7 +88,6 @@ class Metric(AnyMetric):
         return self._sums_of_rows_with_weight(outcome.logs, outcome.actual, outcome.weights)
 
     def value_from_sums(self, sums: Array) -> float:
-        """Return the metric of all rows from their sums; NaN if there are none."""
         with np.errstate(invalid="ignore"):
             return float(self.value(sums))
 
@@ -229,7 +227,6 @@ def bin_means(sums: Array) -> tuple[Array, Array, Array]:
 
 
 def ends_of_equal_width(bins: int) -> Array:
-    """Return the inner ends of intervals of equal width."""
     return np.arange(1, bins) / bins
 
 
@@ -330,7 +327,6 @@ def calibration_noise(sums: Array) -> float:
 
 
 def _confusion_counts(logs: Array, actual: Codes, weights: Array) -> Array:
-    """Sum rows by actual and predicted class, (classes, classes)."""
     n = logs.shape[1]
     cells = actual.astype(np.intp) * n + first_best(logs)
     return np.bincount(cells, weights, n * n).reshape(n, n).astype(np.float64)

@@ -201,13 +201,11 @@ class Recipe:
         return cls(class_var, replace(step, settings=settings), columns, seen=seen)
 
     def fit(self, data: Countable, rng: np.random.Generator | None = None) -> Any:
-        """Learn structure and parameters from other data."""
         with setting_variable(_REPEATED, True):
             structure = self.structure(self.class_var, data, rng=rng)
         return self.refit(structure, data, rng)
 
     def refit(self, x: Any, data: Countable, rng: np.random.Generator | None = None) -> Any:
-        """Learn the parameters of a structure in the same way."""
         return self.parameters(x, data, rng=rng) if self.parameters is not None else x
 
 
@@ -225,7 +223,6 @@ def contains_given(value: object) -> bool:
 
 
 def recipe_with_parameter_step(recipe: Recipe | None, step: Step | None) -> Recipe | None:
-    """Return a recipe with another step of parameters, if there is one."""
     return recipe if recipe is None or step is None else replace(recipe, parameters=step)
 
 
@@ -406,12 +403,10 @@ class Model(Immutable):
 
     @property
     def discretizer(self) -> Discretizer | None:
-        """The cut points of the columns that it discretizes itself."""
         return None if self.preparation is None else self.preparation.discretizer
 
     @property
     def cuts(self) -> Mapping[Hashable, tuple[float, ...]]:
-        """The cut points of each column that it discretizes itself."""
         return EMPTY if self.discretizer is None else self.discretizer.cuts
 
     @property
@@ -430,12 +425,10 @@ class Model(Immutable):
 
     @property
     def targets(self) -> tuple[Hashable, ...]:
-        """The variables that it predicts: the class, or several class variables."""
         return (self.class_var,)
 
     @property
     def variables(self) -> tuple[Hashable, ...]:
-        """The features, then the targets."""
         return (*self.features, *self.targets)
 
     @property
@@ -494,7 +487,6 @@ class Model(Immutable):
 
     @property
     def levels_by_name(self) -> dict[Hashable, tuple[Hashable, ...]]:
-        """The levels of each variable."""
         return dict(zip(self.variables, self.known_levels, strict=True))
 
     @property
@@ -562,7 +554,6 @@ class Model(Immutable):
         return log_prior_ratio(self.learned_class_prior(), np.array(given.shares), classes)
 
     def with_class_proportions(self, given: ClassProportions | None) -> Self:
-        """Return the model with class proportions, or itself if none are given."""
         if given is None:
             return self
         return replace_unchecked(self, learned={**self.learned, PROPORTIONS: given})
@@ -600,7 +591,6 @@ class Model(Immutable):
         return [scores_at(self.score, rows)]
 
     def class_prior(self) -> Array:
-        """Return P(class), (classes,), which is given or learned."""
         given = self.class_proportions
         return self.learned_class_prior() if given is None else np.array(given.shares)
 
@@ -674,7 +664,6 @@ class Model(Immutable):
 
 
 def unsupported_error(x: Model, action: str) -> TypeError:
-    """Return the error about a model that cannot do something."""
     return TypeError(f"x must be a model that can {action}; got {x.type_in_words}.")
 
 
@@ -707,7 +696,6 @@ class CountedModel(Model):
         raise unsupported_error(self, "count")
 
     def count_all(self, data: Countable, prior: Any) -> tuple[Any, ...]:
-        """Return the counts behind the tables in all rows."""
         return data.sum_from_source_or_parts(partial(self.count, prior=prior))
 
     def tabulate(self, tally: Tally) -> Self:
@@ -736,7 +724,6 @@ class CountedModel(Model):
 
     @property
     def _families_to_count(self) -> tuple[tuple[Hashable, ...], ...]:
-        """The families that are counted, each a variable and its parents."""
         return ()
 
     @property
@@ -784,7 +771,6 @@ class SeveralClasses(CountedModel):
 
 
 def check_counted(x: Model) -> CountedModel:
-    """Return a model whose tables follow from counts, or raise a ValueError."""
     if not isinstance(x, CountedModel):
         raise no_counts_error(x)
     return x
@@ -858,7 +844,6 @@ class Derived(BuiltOn):
 
     @property
     def basis(self) -> Model:
-        """The fitted model."""
         return self.base
 
     @property

@@ -367,7 +367,6 @@ def class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes 
 
 
 def interval_labels(points: Iterable[str]) -> tuple[str, ...]:
-    """Return the intervals between cut points, which are written already, as text."""
     ends = ["-inf", *points, "inf"]
     return tuple([f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in pairwise(ends)])
 
@@ -392,7 +391,6 @@ def short_point_texts(points: Sequence[float]) -> list[str]:
 
 
 def cut_point_as_text(point: float) -> str:
-    """Return a cut point as text, with as few digits as identify it."""
     return repr(point).removesuffix(".0")
 
 
@@ -482,7 +480,6 @@ class Discretizer(Immutable):
 
     @property
     def kept(self) -> dict[Hashable, tuple[Hashable, ...]]:
-        """The columns that stay categorical, and their labels."""
         return {name: labels for name, _, labels in self._cut_points_and_labels if labels}
 
     @property
@@ -540,7 +537,6 @@ class Discretizer(Immutable):
 
     @cached_property
     def short_interval_labels(self) -> dict[Hashable, tuple[str, ...]]:
-        """The labels of the intervals with readable digits."""
         return {
             name: interval_labels(short_point_texts(points)) for name, points in self.cuts.items()
         }
@@ -668,7 +664,6 @@ class MovedCuts(Discretizer):
 
     @cached_property
     def discretizers_by_time(self) -> tuple[Discretizer, ...]:
-        """The discretizer of each time."""
         each = [Discretizer(self.method, self.columns, cut, self.labels) for cut in self.cuttings]
         return tuple(each)
 
@@ -844,7 +839,6 @@ def learn_cuts(
 def _in_column_order(
     by_column: Mapping[Hashable, tuple[Any, ...]], names: Iterable[Hashable]
 ) -> tuple[tuple[Any, ...], ...]:
-    """Return the values of all columns, which are none where a column has no entry."""
     return tuple([by_column.get(name, ()) for name in names])
 
 
@@ -1161,7 +1155,6 @@ class Preparing(NamedTuple):
 
     @property
     def wants_preparation(self) -> bool:
-        """Whether any step is requested."""
         wants_level = self.missing_level not in (None, False, (), [])
         return self.discretize is not None or self.min_count is not None or wants_level
 

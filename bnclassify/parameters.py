@@ -96,7 +96,6 @@ METHODS: list[type[Method]] = []
 
 
 def method_of_lp(method: AnyMethod) -> AnyMethod:
-    """Register a method, so that `lp` asks it whether it is requested."""
     METHODS.append(method)
     return method
 

@@ -110,7 +110,6 @@ class Labelling:
         return pd.DataFrame(np.exp(log_normalize(logs)), index=self.index, columns=columns)
 
     def labels_of_codes(self, codes: Codes) -> pd.Series[Any]:
-        """Return the labels of codes, (rows,), categorical."""
         values = pd.Categorical.from_codes(codes, dtype=self._category_type, validate=False)
         return pd.Series(values, index=self.index, name=self.name)
 
@@ -138,12 +137,10 @@ class Outcome:
 
     @cached_property
     def posteriors(self) -> pd.DataFrame:
-        """The posteriors, with one column per class."""
         return self.labelling.posterior_frame(self.logs)
 
     @cached_property
     def actual_labels(self) -> pd.Series[Any]:
-        """The actual classes, categorical."""
         return self.labelling.labels_of_codes(self.actual)
 
 
@@ -429,7 +426,6 @@ def split_off_interactions(evidence: Evidence) -> tuple[list[Scope], Array]:
 
 
 def cards_of_features(x: Model) -> list[int]:
-    """Return the numbers of levels of the features."""
     return list(map(len, x.known_levels[: len(x.features)]))
 
 
@@ -913,7 +909,6 @@ def bounds_of_draws(estimate: Array, draws: Array, interval: float) -> Array:
 
 
 def _posteriors_of_targets(x: Model, rows: Rows, prior: ClassPrior | None) -> Array:
-    """Return the posteriors of the labels of all targets, (rows, labels)."""
     marginals = map(_replacer_of_class_prior(x, prior), x.log_marginals(rows))
     return np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
 

@@ -77,18 +77,15 @@ class Rows:
         return self.codes.shape[1]
 
     def subset(self, rows: Any) -> Rows:
-        """Return some of the rows: positions, a mask or a slice."""
         numbers = {i: values[rows] for i, values in self.numbers.items()}
         unknown = None if self.unknown is None else self.unknown[:, rows]
         return Rows(self.codes[:, rows], numbers, unknown)
 
     def with_values_missing(self, hidden: Mask) -> Rows:
-        """Return the rows in which the values at a mask, (features, rows), are missing."""
         numbers = {i: np.where(hidden[i], np.nan, values) for i, values in self.numbers.items()}
         return Rows(np.where(hidden, -1, self.codes), numbers, self.unknown)
 
     def with_values_unknown(self, unknown: Mask) -> Rows:
-        """Return the rows in which the values at a mask, (features, rows), are unknown."""
         rows = self.with_values_missing(unknown)
         told = unknown if self.unknown is None else unknown | self.unknown
         return Rows(rows.codes, rows.numbers, told)
@@ -107,7 +104,6 @@ class Rows:
 
     @property
     def mask_of_complete_rows(self) -> Mask:
-        """Which rows have a value of each feature."""
         complete: Mask = self.codes.min(axis=0, initial=0) >= 0
         return complete
 
@@ -218,7 +214,6 @@ class UnknownEffects(Immutable):
 
     @property
     def n_other_classes(self) -> int:
-        """The number of classes less 1."""
         return self.means.shape[1]
 
     def scores_of_class_and_effects(
@@ -368,7 +363,6 @@ class Table:
         return logs if not self.codings or self.codings[0] is None else logs[self.codings[0]]
 
     def as_plain_terms(self) -> tuple[Table, ...]:
-        """Return the term as plain tables."""
         return (self,)
 
 
@@ -428,7 +422,6 @@ class Normal:
 
     @cached_property
     def density(self) -> Gaussian:
-        """The density of the number."""
         return Gaussian(self.mean, self.variance, self.rest)
 
 
@@ -625,7 +618,6 @@ def sums_in_formula(formula: Formula) -> Iterator[Sum]:
 
 
 def formula_of_complete_rows(x: Formula) -> Any:
-    """Return the formula of complete rows, without the blend."""
     return x.formula if isinstance(x, Blend | Completed) else x
 
 
@@ -740,7 +732,6 @@ def _scores_of_block(x: Formula, rows: Rows, adjusted: bool) -> Array:
 
 
 def recoded_rows(x: Recoded, rows: Rows) -> Rows:
-    """Return the rows at which the formula of `Recoded` is evaluated."""
     return Rows(x.change(rows.codes), rows.numbers, rows.unknown)
 
 
@@ -892,7 +883,6 @@ def _completed_effects(x: Completed, rows: Rows) -> tuple[Array, Array]:
 
 
 def tables_of_effects(x: Completed) -> list[Table]:
-    """Return the tables of features, and then of pairs."""
     return [term for term in x.formula.terms if isinstance(term, Table) and term.owner >= 0]
 
 
@@ -914,7 +904,6 @@ def _cumulative_scores(values: Iterable[tuple[int, Array]], n: int, order: Seque
 
 
 def _network_term_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
-    """Yield the owner of each term of a network, and its values at complete rows."""
     terms, codes = network_terms_and_codes(x, rows)
     for i, term in enumerate(terms):
         values = np.zeros((len(rows), term.n_classes))

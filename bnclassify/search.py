@@ -182,7 +182,6 @@ def _additions_of_arcs(structure: Structure, arcs: Sequence[tuple[int, int]]) ->
 
 
 def features_without_parents(structure: Structure) -> list[int]:
-    """Return the features that have no feature parent."""
     return [feature for feature, parents in structure.items() if not parents]
 
 
@@ -534,7 +533,6 @@ class GreedySearch:
 
     @property
     def prior_setting(self) -> dict[str, float]:
-        """The argument that selects the prior, as in `lp`; ``smooth=0`` by default."""
         amounts = {"smooth": self.smooth, "ess": self.ess, "m": self.m}
         given = {name: amount for name, amount in amounts.items() if amount is not None}
         return given or {"smooth": 0}
@@ -663,7 +661,6 @@ class GreedySearch:
             )
 
     def _trace_of_steps(self, found: SearchResult, features: Sequence[Hashable]) -> dict[str, Any]:
-        """Return the trace for `search_steps` and the summary."""
         steps = []
         for operation, *ends, gain, score in found.steps:
             names: list[Any] = [tuple([features[v] for v in group]) for group in ends]

@@ -109,7 +109,6 @@ LEARNERS: dict[str, Callable[..., Model]] = {}
 
 
 def add_learners(*learners: Callable[..., Model]) -> None:
-    """Let `bnc` accept learners by their names."""
     LEARNERS.update({learner.__name__: record(learner) for learner in learners})
 
 
@@ -182,7 +181,6 @@ class ArcRules:
         return rules
 
     def forbids_arc(self, arc: Arc) -> bool:
-        """Whether an arc is forbidden."""
         return arc in self.forbidden or (not self.directed and arc[::-1] in self.forbidden)
 
     def recipe_settings(self) -> dict[str, Any]:
@@ -270,7 +268,6 @@ def _check_arcs(argument: str, arcs: object) -> tuple[Arc, ...]:
 
 
 def arcs_in_words(arcs: Iterable[Sequence[Hashable]]) -> str:
-    """Write arcs for a message."""
     pairs = list(arcs)
     rest = f" and {len(pairs) - 8} more" if len(pairs) > 8 else ""
     return ", ".join(f"{shown(source)} -> {shown(target)}" for source, target in pairs[:8]) + rest
@@ -475,7 +472,6 @@ def anb_again(
     parents: tuple[tuple[Hashable, Family], ...],
     features: tuple[Hashable, ...] | None = None,
 ) -> BNC:
-    """Build the structure again from immutable arcs."""
     return anb(class_var, dict(parents), dataset, features=features)
 
 
@@ -555,7 +551,6 @@ def fixed_again(
 
 
 def features_of_families(families: Sequence[Family]) -> tuple[Hashable, ...]:
-    """Return the features of the families."""
     return tuple([family[0] for family in families[:-1]])
 
 
@@ -589,7 +584,6 @@ WITH_MISSING_VALUES: dict[str, Callable[..., Any]] = {}
 
 
 def check_missing_option(missing: object, usual: str, score: str) -> None:
-    """Raise unless `missing` is a valid option for the score."""
     if OneOf((usual, "em")).check("missing", missing) == "em":
         OneOf(SCORES_OF_EM).check("score", score)
 
@@ -660,7 +654,6 @@ class LocalScores:
         self.counts.prefetch(wanted, alone)
 
     def score_of_family(self, variable: int, parents: Sequence[int]) -> float:
-        """Return the score of a family."""
         key = variable, frozenset(parents)
         if key not in self._families:
             r, q = self._levels_and_configurations(variable, parents)
@@ -699,7 +692,6 @@ class LocalScores:
         return float(self._unpenalized_score(table, r, q) - alone) - self.score.penalty * n_added
 
     def score_of_network(self, parents: Sequence[Sequence[int]]) -> float:
-        """Return the score of a network from the parents of each column."""
         self.count_families_ahead([], [(variable, *ps) for variable, ps in enumerate(parents)])
         return sum(self.score_of_family(variable, ps) for variable, ps in enumerate(parents))
 
@@ -824,7 +816,6 @@ def network_score(
 
 
 def edge_posterior(data: Countable, ess: float) -> Array:
-    """Return the posterior of each edge over spanning trees, given the class, (n, n)."""
     gains = np.mean([arc_scores(view, "bde", ess).gains for view in data.codings], axis=0)
     return spanning_tree_posterior(gains)[0]
 

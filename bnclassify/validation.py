@@ -230,14 +230,12 @@ def _mean_of_folds(values: Array) -> Array:
 def _sums_and_weights_of_rows(
     models: Sequence[Model], metrics: Sequence[AnyMetric], rows: Dataset
 ) -> tuple[list[list[Any]], list[Any]]:
-    """Return the sums over rows by model and metric, and the weights of the rows."""
     all_outcomes = [predict_outcomes(model, rows) for model in models]
     sums = [[metric.sums_over_rows(outcomes) for metric in metrics] for outcomes in all_outcomes]
     return sums, _total_and_label_weights(rows, models[0].targets)
 
 
 def _total_and_label_weights(rows: Dataset, targets: Sequence[Hashable]) -> list[Any]:
-    """Return the weight of the rows and, for each target, by label, (labels,)."""
     return [float(rows.size), *[rows.level_weights(name) for name in targets]]
 
 

@@ -73,7 +73,6 @@ def _sum_of_two(first: Any, second: Any) -> Any:
 
 
 def weights_at(weights: Array | None, rows: Positions | Mask | Slice) -> Array | None:
-    """Return the weights of some rows; None if rows have no weights."""
     return None if weights is None else weights[rows]
 
 

@@ -62,7 +62,6 @@ class Check(Protocol[R]):
 
 
 def must_be(argument: str, expected: str, value: object, remedy: str = "") -> str:
-    """Return the message about an argument with an unexpected value."""
     return f"{argument} must be {expected}; got {shown(value)}. {remedy}".rstrip()
 
 
@@ -81,7 +80,6 @@ class Whole:
     most: float = inf
 
     def check(self, argument: str, value: object) -> int:
-        """Return the value as an int, or raise an error."""
         error: type[Exception] = TypeError
         if isinstance(value, Integral) and not isinstance(value, bool):
             if self.least <= int(value) <= self.most:
@@ -103,7 +101,6 @@ class Real:
     below: float = inf
 
     def check(self, argument: str, value: object) -> float:
-        """Return the value as a number of Python's own, or raise an error."""
         number: float = to_python_scalar(value)
         is_real = isinstance(number, RealNumber) and not isinstance(number, bool)
         try:
@@ -124,7 +121,6 @@ class Flag:
     """True or False."""
 
     def check(self, argument: str, value: object) -> bool:
-        """Return the value, or raise an error."""
         return bool(Instance(bool, "True or False").check(argument, value))
 
 
@@ -137,7 +133,6 @@ class Instance:
     remedy: str = ""
 
     def check(self, argument: str, value: object) -> Any:
-        """Return the value, or raise an error."""
         if not isinstance(value, self.types):
             raise TypeError(must_be(argument, self.expected, value, self.remedy))
         return value
@@ -160,7 +155,6 @@ class OneOf(Generic[T]):
     elsewhere: Mapping[str, str] = field(default_factory=dict)
 
     def check(self, argument: str, value: object) -> T:
-        """Return the value, or raise an error."""
         if is_among(value, self.options):
             return cast("T", value)
         if not self.noun:
@@ -187,7 +181,6 @@ class Names:
     filled: bool = False
 
     def check(self, argument: str, value: object) -> tuple[Hashable, ...]:
-        """Return the names as a tuple, or raise an error."""
         names = tuple(ListOf("names", self.filled).check(argument, value))
         if not all(isinstance(name, Hashable) for name in names):
             raise TypeError(must_be(argument, "a list of names", value))
@@ -207,7 +200,6 @@ class ListOf:
     filled: bool = False
 
     def check(self, argument: str, value: object) -> list[Any]:
-        """Return the elements as a list, or raise an error."""
         if isinstance(value, str) and self.noun == "names":
             raise TypeError(must_be(argument, "a list of names", value, f"Write [{shown(value)}]."))
         if (
@@ -229,7 +221,6 @@ class Optional(Generic[R]):
     other: Check[R]
 
     def check(self, argument: str, value: object) -> R | None:
-        """Return the value, or raise an error."""
         return None if value is None else self.other.check(argument, value)
 
 

@@ -247,7 +247,6 @@ class ChangingDag:
             self.add_arc(source, target)
 
     def add_arc(self, source: int, target: int) -> None:
-        """Add an arc that closes no cycle."""
         self.arcs[source, target] = True
         self.reach[self.reach[:, source]] |= self.reach[target]
 
@@ -264,7 +263,6 @@ class ChangingDag:
             self.reach[vertex, vertex] = True
 
     def arc_ends(self) -> tuple[Positions, Positions]:
-        """Return the sources and targets of the arcs, in order."""
         # Faster than np.nonzero of a matrix.
         return np.divmod(np.flatnonzero(self.arcs), len(self.arcs))
 

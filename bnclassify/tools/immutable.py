@@ -93,7 +93,6 @@ class Immutable:
                 )
 
     def _freeze(self, **changed: Any) -> None:
-        """Make arrays read-only and close mappings, in all fields or in changed ones."""
         for name, value in (changed or vars(self)).items():
             cls: Any = type(value)
             if _is_tuple_or_array_type(cls):
@@ -186,5 +185,4 @@ def record(value: R) -> R:
 
 
 def is_record(value: Any) -> bool:
-    """Whether a class or a function is registered for files."""
     return RECORDS.get(getattr(value, "__name__", "")) is value

@@ -93,7 +93,6 @@ def share_of_known_values(some: int, known: int) -> str:
 
 
 def repeated_items(items: Iterable[T]) -> list[T]:
-    """Return the items that occur more than once."""
     return [item for item, times in Counter(items).items() if times > 1]
 
 
