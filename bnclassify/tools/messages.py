@@ -274,13 +274,13 @@ def warn(message: str) -> None:
     place = subject, frame.f_code.co_filename, frame.f_lineno
     if from_tool and place in _TOLD:
         module: str = frame.f_globals.get("__name__", "")
-        actions = [
+        fitting = (
             action
             for action, text, category, name, line in warnings.filters
             if (text is None or text.match(message)) and (name is None or name.match(module))
             if issubclass(UserWarning, category) and line in (0, frame.f_lineno)
-        ]
-        if [*actions, "default"][0] in ("default", "module", "once"):
+        )
+        if next(fitting, "default") in ("default", "module", "once"):
             return
     warnings.warn(message, UserWarning, stacklevel=level)
     if from_tool:
