@@ -153,3 +153,11 @@ def test_a_forest_has_the_edges_that_kruskal_adds_one_by_one(n, digits, share, s
 def test_large_weights_that_differ_by_rounding_are_tied():
     assert descending_order(np.array([1e6, 1e6 + 1e-4, 1e6 + 1e-2])).tolist() == [2, 0, 1]
     assert descending_order(np.array([1.0, 1 + 1e-10, 1 + 1e-7])).tolist() == [2, 0, 1]
+
+
+@pytest.mark.parametrize("options", [{}, {"score": "aic"}, {"score": "aic", "missing": "em"}])
+def test_trees_over_no_feature_and_over_one(car, options):
+    with pytest.warns(UserWarning, match="no feature remains"):
+        assert bn.modelstring(bn.tan_cl("class", car[["class"]], **options)) == "[class]"
+    one = bn.tan_cl("class", car[["safety", "class"]], **options)
+    assert bn.modelstring(one) == "[class] [safety|class]"
