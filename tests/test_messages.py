@@ -34,7 +34,7 @@ def rows_of(section):
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.splitlines()[0].strip("# "))
 def test_messages(section, request):
     module = import_module(f"tests.test_{section.splitlines()[0].strip('# ')}")
-    scope = {**vars(bn.models), **vars(module)}
+    scope = {"Path": Path, **vars(bn.models), **vars(module)}
     scope |= {name: request.getfixturevalue(name) for name in DATA if name in section}
     for code, message in rows_of(section):
         if not message:
