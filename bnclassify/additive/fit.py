@@ -27,7 +27,7 @@ from ..model import Model, Step, TrainingRows
 from ..numbers import Discretizer
 from ..scores import UnknownEffects
 from ..structure import network
-from ..tools.arrays import Array, Codes, Positions
+from ..tools.arrays import Array, Codes, Positions, one_thread
 from ..tools.immutable import record
 from ..tools.messages import listed, warn
 from .cells import Cells, possible_tables, tables_that_gain
@@ -77,6 +77,8 @@ def fit_effects(
     draws: int = 0,
 ) -> EffectTable:
     """Fit the effects of the features of a structure, or the single effects and pairs of a sum."""
+    import scipy.linalg  # noqa: F401  # slow to import; `one_thread` limits what is loaded
+
     data = _with_class_last(dataset.with_positive_weights(), x.class_var).select(x.variables)
     if isinstance(x, EffectTable):
         pairs = tuple([tuple([x.features[i] for i in pair.features]) for pair in x.pairs])
@@ -94,7 +96,8 @@ def fit_effects(
         if lost := [name for pair in pairs for name in pair if name not in x.features]:
             warn(f"pairs of {listed(lost)} have no effect, because all rows have the same value.")
         named = [(x.features.index(a), x.features.index(b)) for a, b in kept]
-    fitted = _fit(rows, named, pairs)
+    with one_thread:  # threads of such small matrices wait most of their time
+        fitted = _fit(rows, named, pairs)
     table = _as_table(fitted, data, x.class_var)
     settings = {
         "pairs": pairs,
