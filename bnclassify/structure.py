@@ -1210,8 +1210,8 @@ def kdb_mi(
     Features are ranked by their mutual information with the class. The feature
     parents of each feature are the `kdbk` features of higher rank with the
     largest mutual information given the class, even if it is small. One pass
-    over pairs of features suffices. `kdb` has the same kind of structure, but
-    adds an arc only if it improves the cross-validated accuracy, so it has
+    over pairs of features suffices. `kdb` returns a structure of the same type,
+    but adds an arc only if it improves the cross-validated accuracy, so it has
     fewer arcs and takes longer. The page Choosing a classifier sets both side
     by side.
 

@@ -134,7 +134,7 @@ for name, (target, frame) in data.items():
 # %% [markdown]
 # On car, BIC omits all arcs, and the result is naive Bayes. Use AIC to predict, and BIC to discuss a graph with few arcs.
 #
-# **When to use it.** As the first step beyond naive Bayes: there is no search and no random number. **Reading.** Friedman,
+# **When to use it.** As the first step beyond naive Bayes: it needs neither a search nor random numbers. **Reading.** Friedman,
 # Geiger and Goldszmidt (1997); Chow and Liu (1968).
 #
 # (k-dependence)=
@@ -183,7 +183,7 @@ plot(members(averaged)[0])
 # *pair* of features is a superparent (A2DE), which represents interactions of three features. `weights="mi"` weights
 # superparents by their mutual information with the class. `spode` learns the best single member.
 #
-# **When to use them.** If you only need predictions: there is no structure to choose, and no graph to show. The cost of A2DE
+# **When to use them.** If you only need predictions: you do not choose a structure, and cannot show a graph. The cost of A2DE
 # grows with the cube of the number of features. **Reading.** Webb, Boughton and Wang (2005); Webb et al. (2012).
 #
 # ## Searches for accuracy

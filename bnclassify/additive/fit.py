@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -77,8 +78,7 @@ def fit_effects(
     draws: int = 0,
 ) -> EffectTable:
     """Fit the effects of the features of a structure, or the single effects and pairs of a sum."""
-    import scipy.linalg  # noqa: F401  # slow to import; `one_thread` limits what is loaded
-
+    import_module("scipy.linalg")  # slow to import; `one_thread` limits what is loaded
     data = _with_class_last(dataset.with_positive_weights(), x.class_var).select(x.variables)
     if isinstance(x, EffectTable):
         pairs = tuple([tuple([x.features[i] for i in pair.features]) for pair in x.pairs])
@@ -96,8 +96,9 @@ def fit_effects(
         if lost := [name for pair in pairs for name in pair if name not in x.features]:
             warn(f"pairs of {listed(lost)} have no effect, because all rows have the same value.")
         named = [(x.features.index(a), x.features.index(b)) for a, b in kept]
-    with one_thread:  # threads of such small matrices wait most of their time
+    with one_thread:  # two threads need four times the processor time for such small matrices
         fitted = _fit(rows, named, pairs)
+        drawn = fitted.regression.draw(fitted.weights, draws) if draws else []
     table = _as_table(fitted, data, x.class_var)
     settings = {
         "pairs": pairs,
@@ -112,10 +113,9 @@ def fit_effects(
         rows=TrainingRows.from_data(data, (x.class_var,)),
     )
     table = replace(table, recipe=recipe)
-    if draws:
-        weights = fitted.regression.draw(fitted.weights, draws)
-        drawn = [_as_table(replace(fitted, weights=own), data, x.class_var) for own in weights]
-        table = replace(table, learned={**table.learned, "draws": tuple(drawn)})
+    if drawn:
+        tables = [_as_table(replace(fitted, weights=own), data, x.class_var) for own in drawn]
+        table = replace(table, learned={**table.learned, "draws": tuple(tables)})
     return table
 
 

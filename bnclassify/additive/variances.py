@@ -142,7 +142,7 @@ class _Search:
             np.eye(len(present))[sampled.ravel()],
             np.log(rows.shares[present]),
         )
-        self.folds = rows.folds
+        self.folds, self.is_held_out = rows.folds, rows.folds >= 0
         self.kernels: dict[str, list[Array]] = {}
         self.tried = list[_Try]()
         shapes = [(len(self.train(v)), len(present)) for v in self.numbers]
@@ -207,7 +207,7 @@ class _Search:
     def _posterior(self) -> Array:
         """The posterior probabilities of what was tried, proportional to exp(−n loss)."""
         losses = np.array([one.loss for one in self.tried])
-        return softmax(-losses * np.count_nonzero(self.folds >= 0), axis=0)
+        return softmax(-losses * np.count_nonzero(self.is_held_out), axis=0)
 
     def kernel_of_fold(self, variances: dict[str, float], v: int) -> Array:
         """Return the covariances of rows outside a fold, then inside, with those outside."""
@@ -225,25 +225,21 @@ class _Search:
         for one in self.tried:
             if one.variances == variances:
                 return one
-        is_held_out = self.folds >= 0
         state, changes = list[Array](), np.empty(self.marks.shape)
         for v, before in enumerate(self.best.state):
             kernel, n = self.kernel_of_fold(variances, v), len(before)
             fitted = _fit_scores(kernel[:n], self.marks[self.train(v)], self.constant, before)
             state.append(fitted.scores)
             changes[self.folds == v] = kernel[n:] @ fitted.coefficients
-        logs = log_normalize(self.constant + _POWERS[:, None, None] * changes[is_held_out])
+        logs = log_normalize(self.constant + _POWERS[:, None, None] * changes[self.is_held_out])
         losses = (np.log(_POWERS) / _SPREAD_OF_POWER) ** 2 / 2
-        losses -= (logs * self.marks[is_held_out]).sum(axis=(1, 2))
+        losses -= (logs * self.marks[self.is_held_out]).sum(axis=(1, 2))
         prior = sum(
             ((_log_variance(name, value) - np.log(_CENTER[name])) / _SPREAD) ** 2 / 2
             for name, value in variances.items()
         )
-        loss, power = (
-            float(losses.min() + prior) / np.count_nonzero(is_held_out),
-            float(_POWERS[losses.argmin()]),
-        )
-        found = _Try(loss, variances, state, power)
+        loss = float(losses.min() + prior) / np.count_nonzero(self.is_held_out)
+        found = _Try(loss, variances, state, float(_POWERS[losses.argmin()]))
         self.tried.append(found)
         return found
 

@@ -124,7 +124,7 @@ def _find_period_format(texts: Sequence[str]) -> WrittenDates | None:
     """Return how months, quarters, weeks, or days without separators, are written as text."""
     for pattern, replacement, form in _PERIODS:
         found, others = split_by_match(texts, pattern.fullmatch)
-        # 20: number of weeks that are written like months from which there are no months after 12
+        # Weeks can be written like months. Among 20 weeks, one is probably above 12.
         if not are_nearly_all(found, others) or (
             form[:2] == "%G" and "[-" not in pattern.pattern and len(found) < 20
         ):
