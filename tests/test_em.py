@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.networks import em
 
 from .oracles import joint_by_enumeration
 from .strategies import examples, frames, graphs, networks
@@ -153,3 +154,20 @@ def test_without_smoothing_what_was_never_seen_complete_can_be_found():
     classes = 3 * np.log(3 / 4) + np.log(1 / 4)
     of_p = 2 * np.log(2 / 3) + np.log(1 / 3)  # a is v exactly where b is y, or b has its share of y under u
     assert bn.em_objectives(x)[-1] == pytest.approx(classes + of_p, abs=1e-3)
+
+
+def test_an_interrupt_gives_back_nothing(voting, monkeypatch):
+    x = bn.lp(bn.tan_cl("Class", voting), voting, smooth=1)
+    before = bn.predict(x, voting, prob=True)
+    passes, counted = iter(range(3)), em.expected_counts
+
+    def interrupted(*arguments):
+        if next(passes) == 2:
+            raise KeyboardInterrupt
+        return counted(*arguments)
+
+    monkeypatch.setattr(em, "expected_counts", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        bn.lp(x, voting, smooth=1, missing="em")
+    pd.testing.assert_frame_equal(bn.predict(x, voting, prob=True), before, check_exact=True)
+    assert "em" not in x.learned

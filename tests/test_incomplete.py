@@ -255,3 +255,18 @@ def test_likelihoods_that_round_to_zero_in_a_product_are_summed_as_logs():
     row = pd.DataFrame({"p": [None], "v": [None], "d": [0], "e": [0], "f": [0]}, dtype="Int64")
     # P(y) P(p = 0) P(d | v = 0) P(e | v = 0) P(f = 0 | p = 0): 1 · 1 and 2 · 1/2 times the same number
     np.testing.assert_allclose(bn.predict(x, row, prob=True), [[0.5, 0.5]])
+
+
+def test_elimination_equals_messages_on_trees(monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 3, (300, 12)), columns=[f"x{i}" for i in range(12)])
+    frame["class"] = rng.integers(0, 2, 300)
+    x = bn.lp(bn.tan_cl("class", frame.astype("category")), frame.astype("category"), smooth=1)
+    new = with_holes(frame.astype("category"), 0.4, 2)
+    by_messages = bn.predict(x, new, prob=True)
+    for least in (0.01, np.inf):  # for some rows, and for all, logs are added up
+        monkeypatch.setattr(elimination, "_LEAST", least)
+        np.testing.assert_allclose(bn.predict(x, new, prob=True), by_messages, rtol=1e-10)
+    monkeypatch.setattr(elimination, "is_forest", lambda factors: False)
+    by_elimination = bn.predict(x, new, prob=True)
+    np.testing.assert_allclose(by_messages, by_elimination, rtol=1e-10)

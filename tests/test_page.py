@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from base64 import b64decode
 from html import escape, unescape
 from html.parser import HTMLParser
 
@@ -636,3 +637,23 @@ def test_numbers_that_a_browser_would_round_are_text(tmp_path):
     frame["x"] = pd.Categorical([3, 10**22] * 4)  # both are floats
     bn.write_page(bn.lp(bn.nb("y", frame), frame, smooth=1), tmp_path / "page.html")
     assert f'"values":[3,{10**22}]' in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_numbers_in_base_64_are_exact_to_14_digits():
+    rng = np.random.default_rng(0)
+    for array in (
+        np.r_[rng.normal(size=200), -np.inf, 0.0, 30.0, -30.0],
+        np.r_[-np.inf, rng.random(100)],
+        rng.integers(0, 70_000, 500),
+    ):
+        told = page_module.numbers_as_json(array, fixed=True)
+        assert len(json.dumps(told)) < 0.75 * len(str(array.tolist()))
+        content, width = np.frombuffer(b64decode(told["bytes"]), np.uint8), told["width"]
+        whole = content.reshape(-1, width) @ (256 ** np.arange(width, dtype=np.int64))
+        whole = np.where(whole >= 256**width // 2, whole - 256**width, whole)
+        found = np.where(whole == -(256**width) // 2, -np.inf, whole / told["per"])
+        np.testing.assert_allclose(found, array, rtol=0, atol=1e-14 * 30)
+    told = page_module.numbers_as_json(rng.normal(size=200).round(6), fixed=True)
+    assert (told["width"], told["per"]) == (3, 1e6)  # such as effects
+    assert page_module.numbers_as_json(rng.normal(size=200)).keys() == {"text"}  # such as means and variances
+    assert page_module.numbers_as_json(np.r_[rng.normal(size=200), np.nan], fixed=True).keys() == {"text"}

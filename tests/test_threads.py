@@ -1,6 +1,7 @@
 """Threads and forked processes: the filters of warnings stay as they are, and nothing waits for a lock."""
 
 import functools
+import importlib
 import inspect
 import json
 import subprocess
@@ -12,9 +13,12 @@ from threading import Thread
 from urllib.request import urlopen
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
+import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import bnclassify as bn
+from bnclassify.tools.arrays import one_thread
 from bnclassify.tools.messages import silencing_warnings, warn
 
 JOBS = {
@@ -159,3 +163,37 @@ def test_a_server_answers_right_while_its_model_is_replaced(car):
     for position, (number, posterior) in answers:
         assert posterior == pytest.approx(expected[number][position % len(rows)].tolist(), abs=1e-12)
     assert {number for _, (number, _) in answers} > {len(versions) - 1}
+
+
+def blas_threads():
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_products_use_one_thread_and_restore_the_number():
+    with threadpool_limits(2, user_api="blas"):
+        former = blas_threads()
+        with one_thread:
+            with one_thread:
+                assert blas_threads() <= {1}
+            assert blas_threads() <= {1}
+        assert blas_threads() == former
+        bn.tan_cl("class", bn.load_car())
+        assert blas_threads() == former
+
+
+def test_sums_are_fitted_with_one_thread(car, monkeypatch):
+    """Draws, too; then the former number is restored."""
+    importlib.import_module("scipy.linalg")  # which has a BLAS of its own
+    found, svd = [], np.linalg.svd
+
+    def recording(*arguments, **settings):
+        found.append(blas_threads())
+        return svd(*arguments, **settings)
+
+    monkeypatch.setattr(np.linalg, "svd", recording)
+    with threadpool_limits(2, user_api="blas"):
+        former = blas_threads()
+        bn.bnc(class_var="class", dataset=car.iloc[::20], interval=True)
+        assert blas_threads() == former
+    assert found
+    assert all(threads <= {1} for threads in found)
