@@ -115,6 +115,7 @@ UNKNOWN = -2
 """The state of an unknown value, which is not evidence; that of a missing one is -1."""
 
 _LEAST_VARIANCE = 1e-5
+_USUAL = 10  # number of training rows with so many missing values that show what these add up to
 # The mean of a logistic function of a normal number z is about that of z / √(1 + πv/8).
 _PROBIT = np.pi / 8
 
@@ -138,8 +139,8 @@ class UnknownEffects(Immutable):
     so that they are those of the shares if nothing is known. ``covariances``
     has variances only if there are more than 2,000 effects. A missing value of
     a feature that is ``always`` known in training is unknown, and so are those
-    of features with ``gaps`` if a row has more than ``most``, as no training
-    row does.
+    of features with ``gaps`` if a row has more of them than ``most``, as fewer
+    than ten training rows do, so that they do not show what so many add up to.
     """
 
     bounds = field_bounds(means=ANY_NUMBER, covariances=ANY_NUMBER, shares=PROBABILITY, most=COUNT)
@@ -168,7 +169,7 @@ class UnknownEffects(Immutable):
     ) -> UnknownEffects:
         """Return the moments of effects in rows, (effects, rows, classes), that have weights.
 
-        ``missing`` are the missing values, (features, rows).
+        ``missing`` are the missing values that have effects, (features, rows).
         """
         odds = effects[..., 1:] - effects[..., :1]
         total = max(float(weights.sum()), 1e-300)
@@ -180,8 +181,7 @@ class UnknownEffects(Immutable):
             covariances = (centered.T * weights) @ centered / total
             of_classes = (np.eye(odds.shape[2]) + 1) / 2  # the same whichever class is the first
             covariances += _LEAST_VARIANCE * np.kron(np.eye(len(odds)), of_classes)
-        lacking: Positions = np.count_nonzero(missing, axis=0)
-        most = float(lacking.max(initial=0))
+        most = number_of_usual_gaps(np.count_nonzero(missing, axis=0), weights)
         always = np.all(~missing, axis=1)
         # 8: digits of covariances, which are written to files and pages
         return cls(means, covariances.round(8), shares, always, ~always, most)
@@ -286,6 +286,19 @@ class UnknownEffects(Immutable):
         start: Array = constant[1:] - constant[0] + self.means.sum(axis=0)
         known: Array = np.log(self.shares[1:]) - np.log(self.shares[0])
         return np.asarray((known - start / np.sqrt(1 + _PROBIT * variance)) / variance)
+
+
+def number_of_usual_gaps(gaps: Positions, weights: Array) -> float:
+    """Return how many missing values at least ten rows have, and 1 if fewer rows have any.
+
+    >>> number_of_usual_gaps(np.array([0, 1, 2, 8]), np.array([90.0, 30.0, 10.0, 1.0]))
+    2.0
+    """
+    of_numbers = np.bincount(gaps, weights)
+    rows_with_as_many: Array = of_numbers[::-1].cumsum()[::-1]
+    # 1e-9: rounding of weights
+    usual = np.flatnonzero(rows_with_as_many >= _USUAL - 1e-9)
+    return float(max(usual.max(initial=0), 1))
 
 
 def mean_pairwise_variance(covariances: Array) -> Array:

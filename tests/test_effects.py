@@ -478,7 +478,8 @@ def test_isotonic_effects_are_those_of_scipy(pima, single):
         rest = (before["feature"] == name) & (before["value"] == "(missing)")
         assert after["yes"][rest].equals(before["yes"][rest])
     assert x.learned["monotone"] == {name: (direction, "yes") for name, direction in asked.items()}
-    losses = [-bn.cloglik(one, pima) / len(pima) for one in (bn.from_effects(before), x)]
+    again = bn.from_effects(before, dataset=pima)
+    losses = [-bn.cloglik(one, pima) / len(pima) for one in (again, x)]
     np.testing.assert_allclose(x.learned["log_loss"], losses[::1])
     assert f"log-loss {losses[1]:.4f}, before {losses[0]:.4f}" in " ".join(repr(x).split())
     twice = bn.effects(bn.monotonize(x, asked, pima), pima)

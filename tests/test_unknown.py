@@ -108,17 +108,60 @@ def test_effects_of_missing_values_in_few_rows_are_shrunk(total, people):
     assert by_counts / 5 < rare["well"].item() < 0
 
 
-def test_missing_values_do_not_add_up_without_limit(people):
+def test_missing_values_do_not_add_up_without_limit(people, tmp_path):
+    """As many count as ten rows lack, or one: what one row without any value shows of so many is little."""
     rng = np.random.default_rng(1)
     names = [f"v{i}" for i in range(12)]
     ill = (people["class"] == "ill").to_numpy()
-    gaps = {name: np.where(rng.random(len(people)) < 0.02 + 0.06 * ill, None, "a") for name in names}
-    frame = people[["age", "class"]].assign(**gaps)
+    lacks = rng.random((len(people), 12)) < 0.02 + 0.06 * ill[:, None]
+    lacks[np.flatnonzero(ill)[:9]] = True
+    frame = people[["age", "class"]].assign(**dict(zip(names, np.where(lacks, None, "a").T, strict=True)))
+    most = max(n for n in range(13) if (lacks.sum(axis=1) >= n).sum() >= 10)
+    assert 1 < most < 6
     x = bn.bnc(class_var="class", dataset=frame, pairs=0)
-    most = int(frame[names].isna().sum(axis=1).max())
     few, many = ({"age": 50} | dict.fromkeys(names[:n], None) for n in (most, most + 1))
-    assert log_odds(x, few) < log_odds(x, {"age": 50}) - 0.3
-    assert log_odds(x, many) == pytest.approx(log_odds(x, {"age": 50}))
+    weighted = frame.groupby(list(frame), dropna=False).size().rename("w").reset_index()
+    bn.save(x, tmp_path / "x.json")
+    of_data = [people[["age", "class"]].assign(v=np.where(ill & (lacks.sum(axis=1) == 12), None, "a"))]
+    for again in (
+        x,
+        bn.bnc(class_var="class", dataset=bn.encode(weighted, weights="w"), pairs=0),
+        bn.from_effects(bn.effects(x), dataset=frame),
+        bn.monotonize(x, {}, frame),
+        bn.scorecard(x, largest=1000),
+        bn.load(tmp_path / "x.json"),
+    ):
+        assert log_odds(again, few) < log_odds(again, {"age": 50}) - 0.3
+        assert log_odds(again, many) == pytest.approx(log_odds(again, {"age": 50}))
+        text = " ".join(str(bn.summary(again)).split())
+        assert f"in rows with more than {most} missing values" in text
+    one = bn.bnc(class_var="class", dataset=of_data[0], pairs=0)  # nine rows lack the only one
+    assert log_odds(one, {"age": 50, "v": None}) < log_odds(one, {"age": 50}) - 0.3
+
+
+def test_votes_that_are_hidden_are_no_evidence():
+    """Of half of the members, one without any vote does not make new rows without votes his party's."""
+    voting = bn.load_voting()
+    rows = np.random.default_rng(5).permutation(len(voting))
+    train, test = voting.iloc[rows[:217]], voting.iloc[rows[217:]]
+    x = bn.bnc(class_var="Class", dataset=train, pairs=0)
+    known = test[[*bn.features(x)]].mask(np.random.default_rng(6).random((len(test), 16)) < 0.9)
+    found = bn.predict(x, known, prob=True)
+    shares = train["Class"].value_counts(normalize=True)[found.columns].to_numpy()
+    truth = test["Class"].cat.codes.to_numpy()
+    gain = np.log(found.to_numpy()[np.arange(len(test)), truth] / shares[truth]).mean()
+    assert gain > 0.1
+
+
+@pytest.mark.parametrize("pairs", [0, 2])
+def test_tables_of_effects_read_missing_values_as_their_models(pairs):
+    pima = bn.load_pima().head(300)
+    x = bn.bnc(class_var="diabetes", dataset=pima, pairs=pairs)
+    hidden = np.random.default_rng(0).random((len(pima), 8)) < 0.4
+    rows = pd.concat([pima, pima.assign(**pima.iloc[:, :8].mask(hidden))])
+    expected = bn.predict(x, rows, prob=True)
+    for again in (bn.from_effects(bn.effects(x), dataset=pima), bn.monotonize(x, {}, pima)):
+        np.testing.assert_allclose(bn.predict(again, rows, prob=True), expected, rtol=0, atol=1e-12)
 
 
 def test_missing_level_false_makes_missing_values_no_evidence(people, ignores):

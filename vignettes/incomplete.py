@@ -63,7 +63,8 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # A network marginalizes over both, unless missing values are a level. The default regards the effects of unknown features as
 # jointly normal with the known ones, with the means and covariances of the training rows. If nothing is known, the posteriors
 # are the shares of the classes. A missing value of a feature that no training row lacks is unknown, too, and so are all missing
-# values of a row that lacks more than any training row does. For such rows, the SQL of a sum has no answer (`NULL`).
+# values of a row that lacks more values than ten training rows do, because so few rows do not show what that many add up to;
+# `print(x)` has the number. For such rows, also of the training data, the SQL of a sum has no answer (`NULL`).
 #
 # ## Learn and predict as usual
 #
@@ -128,8 +129,8 @@ answers = {
 print(pd.concat(answers).droplevel(1).round(3).to_string())
 
 # %% [markdown]
-# If all votes are unknown, or missing votes are never evidence, the answer is the share of the parties. Missing votes are
-# evidence as far as they were in training: the one member without any vote there was a republican.
+# The answer is the share of the parties in all three: one member of the training data without any vote, a republican, does not
+# show how members without votes decide. A few missing votes are evidence, as far as they were in training.
 #
 # Look for columns that are nearly empty, and for pairs of columns that are never observed together, such as answers to two
 # versions of a form: their arc or pair cannot be estimated.

@@ -217,10 +217,18 @@ class EffectTable(BuiltOn):
 
     def missing_rule(self, what: str) -> str:
         """Say how missing values in new rows are treated: given "(missing)", or unknown."""
-        always = np.zeros(0) if self.unknown is None else self.unknown.always
-        if len(always) and always.all():
-            return "unknown, which is not evidence"
-        others = ", but unknown in features that no training row lacks" if always.any() else ""
+        told, texts = self.unknown, list[str]()
+        if told is not None and len(told.always):
+            if told.always.all():
+                return "unknown, which is not evidence"
+            if told.always.any():
+                texts.append("in features that no training row lacks")
+            if np.count_nonzero(told.gaps) > told.most:
+                number = f"{told.most:g} missing values{' of others' if texts else ''}"
+                texts.append(
+                    f"in rows with more than {number}, as fewer than 10 training rows have"
+                )
+        others = f", but unknown {', and '.join(texts)}" if texts else ""
         return f"given the {what} of (missing){others}"
 
     def effect_table_fields(self) -> dict[str, Any]:
@@ -453,7 +461,7 @@ def with_effect_moments(x: EffectTable, dataset: InFull) -> EffectTable:
     """Return a table with the moments of its effects in training rows, and the class shares.
 
     Missing values of features that no row lacks, and whose missing values have
-    no effect, are unknown.
+    no effect, are unknown. A table that has moments keeps which values are.
     """
     data = encode_for_model(x, training_rows(x, dataset), argument="dataset")
     codes = x.rows_to_score(data, "missing").codes
@@ -463,8 +471,11 @@ def with_effect_moments(x: EffectTable, dataset: InFull) -> EffectTable:
     entries += [pair.score_term.entries_of_rows(codes) for pair in x.pairs]
     effects = np.array(entries).reshape(len(entries), len(data), len(x.constant))
     counts = np.maximum(np.bincount(of_class, weights, len(x.constant)), _HALF)
-    ignored = np.zeros(len(codes), dtype=bool) if x.unknown is None else x.unknown.always
-    missing = np.less(codes, 0) & ~ignored[:, None]
-    unknown = UnknownEffects.from_rows(effects, missing, weights, counts / counts.sum())
-    is_evidence = np.array([bool(table[-1].any()) for table in x.tables], dtype=bool) & ~ignored
-    return replace(x, unknown=replace(unknown, always=unknown.always & ~is_evidence))
+    is_evidence = np.array([bool(table[-1].any()) for table in x.tables], dtype=bool)
+    missing = np.less(codes, 0)
+    evidence = missing & is_evidence[:, None]
+    moments = UnknownEffects.from_rows(effects, evidence, weights, counts / counts.sum())
+    kept: dict[str, Any] = {"always": ~(is_evidence | missing.any(axis=1))}
+    if x.unknown is not None:
+        kept = {name: getattr(x.unknown, name) for name in ("always", "gaps", "most")}
+    return replace(x, unknown=replace(moments, **kept))

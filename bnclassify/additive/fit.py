@@ -26,7 +26,7 @@ from ..classifiers import BNC
 from ..dataset import Dataset, as_floats
 from ..model import Model, Step, TrainingRows
 from ..numbers import Discretizer
-from ..scores import UnknownEffects
+from ..scores import UnknownEffects, number_of_usual_gaps
 from ..structure import network
 from ..tools.arrays import Array, Codes, Positions, one_thread
 from ..tools.immutable import record
@@ -368,5 +368,9 @@ def _moments(rows: Rows, tables: Sequence[Array], pairs: Sequence[PairEffects]) 
     is_evidence = np.array([bool(table[-1].any()) for table in tables], dtype=bool)
     missing = missing.reshape(groups.shape).astype(bool) & is_evidence[:, None]
     moments = UnknownEffects.from_rows(effects, missing, rows.weights[some], rows.shares)
-    # Values that are missing in some row, even if not among these rows, are evidence.
-    return replace(moments, always=~is_evidence, gaps=is_evidence)
+    # Of all rows, of which these may be some.
+    counts = np.zeros(len(rows.classes), dtype=np.intp)
+    for i in np.flatnonzero(is_evidence).tolist():
+        counts += rows.features[i].groups == len(rows.features[i].mass) - 1
+    most = number_of_usual_gaps(counts, rows.weights)
+    return replace(moments, always=~is_evidence, gaps=is_evidence, most=most)

@@ -89,7 +89,8 @@ def from_effects(
     such as ``(99.5, 127.5]``, as in a file. The last interval may end with
     ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A missing value
     has the effect in the row ``"(missing)"``, or 0 without such a row; with a
-    dataset, it is unknown if it was never missing and this effect is 0. If all
+    dataset, it is unknown if it was never missing and this effect is 0, or if
+    the row lacks more values than ten training rows do, as in the default. If all
     values are text, as in a file, ``True`` and ``False`` of a feature without
     other labels are booleans, unless they are text in `dataset`. With a row
     ``"(unseen)"``, all other labels have its effect; without one, they are
