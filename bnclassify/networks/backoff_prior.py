@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
 from numbers import Number
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -41,64 +41,34 @@ def learn_concentrations(
     The base of a prefix is the distribution of the previous one, so prefix i of
     all families is learned before prefix i + 1 of any.
     """
-    learned = list(map(_PrefixDistributions, families, of_class))
+    masses = [list[float]() for _ in families]
+    values = [np.empty((0, 1))] * len(families)  # the distributions of the last prefixes
     for i in range(max(map(len, families), default=0)):
-        present = [family for family in learned if len(family.prefixes) > i]
-        cells = [family.positive_cells_with_bases(i) for family in present]
-        counts, bases, _, totals = map(np.concatenate, zip(*cells, strict=True))
-        sizes = np.array([len(own.counts) for own in cells])
-        total_sizes = np.array([len(own.totals) for own in cells])
-        best = best_concentrations(counts, bases, sizes, totals, total_sizes)
-        for family, found, mass in zip(present, cells, best.tolist(), strict=True):
-            family.add_prefix(i, found, mass)
-    return [family.masses for family in learned]
-
-
-class _Cells(NamedTuple):
-    """The positive counts n(u, x) of a prefix, their p(x | u) and n(u), and all n(u)."""
-
-    counts: Array
-    bases: Array
-    given: Array
-    totals: Array
-
-
-class _PrefixDistributions:
-    """A family's prefixes, concentrations found so far, and the last prefix's distribution."""
-
-    def __init__(self, prefixes: Sequence[PrefixCounts], of_class: bool) -> None:
-        self.prefixes, self.of_class = prefixes, of_class
-        self.masses: list[float] = []
-        self.values = np.empty((0, 1))
-
-    def positive_cells_with_bases(self, i: int) -> _Cells:
-        """Return the counts of prefix i, with the distribution of the previous prefix as bases."""
-        prefix = self.prefixes[i]
-        cells, classes = prefix.counts.nonzero()
-        # cells are numbered by configuration x levels + level
-        configurations = prefix.cells.keys[cells] // prefix.levels
-        if i == 0:
+        present = [number for number, prefixes in enumerate(families) if len(prefixes) > i]
+        found = []  # positive counts n(u, x), their bases p(x | u) and n(u), and all n(u)
+        for number in present:
+            prefix, shorter = families[number][i], families[number][i - 1]
+            cells, classes = prefix.counts.nonzero()
             bases = np.full(len(cells), 1 / prefix.levels)
-        else:
-            columns = classes if self.values.shape[1] > 1 else np.zeros_like(classes)
-            bases = self.values[
-                prefix.cells_of_shorter_prefix(self.prefixes[i - 1])[cells], columns
-            ]
-        return _Cells(
-            prefix.counts[cells, classes],
-            bases,
-            prefix.totals[configurations, classes],
-            prefix.totals.ravel(),
-        )
-
-    def add_prefix(self, i: int, found: _Cells, mass: float) -> None:
-        """Add the concentration of prefix i, and compute its distribution."""
-        self.masses.append(1.0 if self.of_class and i == 0 else mass)
-        self.values = np.zeros(self.prefixes[i].counts.shape)
-        occurs = self.prefixes[i].counts.nonzero()
-        self.values[occurs] = shrink_to_base(
-            found.counts, found.given, found.bases, self.masses[-1]
-        )
+            if i > 0:
+                columns = classes if values[number].shape[1] > 1 else np.zeros_like(classes)
+                bases = values[number][prefix.cells_of_shorter_prefix(shorter)[cells], columns]
+            # cells are numbered by configuration x levels + level
+            given = prefix.totals[prefix.cells.keys[cells] // prefix.levels, classes]
+            found.append((prefix.counts[cells, classes], bases, given, prefix.totals.ravel()))
+        counts, bases, _, totals = map(np.concatenate, zip(*found, strict=True))
+        sizes, total_sizes = [np.array([len(own[j]) for own in found]) for j in (0, 3)]
+        best = best_concentrations(counts, bases, sizes, totals, total_sizes)
+        for number, (counts, bases, given, _), mass in zip(
+            present, found, best.tolist(), strict=True
+        ):
+            masses[number].append(1.0 if of_class[number] and i == 0 else mass)
+            of_prefix = families[number][i].counts
+            values[number] = np.zeros(of_prefix.shape)
+            values[number][of_prefix.nonzero()] = shrink_to_base(
+                counts, given, bases, masses[number][-1]
+            )
+    return masses
 
 
 def best_concentrations(

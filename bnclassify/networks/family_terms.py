@@ -64,7 +64,9 @@ class RaisedTable:
         if self.logs_by_level is not None:
             return self.logs_by_level.take(codes[self.features[0]], axis=0, mode="wrap")
         members = [codes[i] for i in self.features]
-        if not self._is_worth_writing(members):
+        rows = len(members[0]) if members else 1
+        self._asked += rows * self.table.prefixes[-1].counts.shape[1] + _CALL
+        if self.table.n_cells > min(self.most_cells, self._asked):  # not worth writing yet
             return self._logs_from_counts(members)
         if not members:
             return self.log_table
@@ -75,12 +77,6 @@ class RaisedTable:
         logs[complete] = self._look_up_logs([code[complete] for code in members])
         logs[~complete] = self._logs_from_counts([code[~complete] for code in members])
         return logs
-
-    def _is_worth_writing(self, members: list[Codes]) -> bool:
-        """Whether looking up the values of rows is worth writing the table."""
-        rows = len(members[0]) if members else 1
-        self._asked += rows * self.table.prefixes[-1].counts.shape[1] + _CALL
-        return self.table.n_cells <= min(self.most_cells, self._asked)
 
     def logs_without_parents(self, codes: Codes) -> Array:
         """Return the log table without feature parents at rows, times the power."""
@@ -133,14 +129,12 @@ class FamilyTerm:
             return self._table_of_fine_codes.entries_of_rows(codes)
         logs = []
         for codings, term in self.parts:
-            logs.append(term.logs_at(self._codes_in_coding(codings, codes) if codings else codes))
+            own: Codes | dict[int, Codes] = codes
+            if codings:
+                pairs = zip(self.scope, codings, strict=True)
+                own = {v: codes[v] if coding is None else coding[codes[v]] for v, coding in pairs}
+            logs.append(term.logs_at(own))
         return logs[0] if len(logs) == 1 else np.asarray(sum(logs))
-
-    def _codes_in_coding(self, codings: Sequence[Coding], codes: Codes) -> dict[int, Codes]:
-        coded = {}
-        for feature, coding in zip(self.scope, codings, strict=True):
-            coded[feature] = codes[feature] if coding is None else coding[codes[feature]]
-        return coded
 
     @cached_property
     def entries_if_parents_missing(self) -> Array:

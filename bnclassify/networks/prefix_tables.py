@@ -142,22 +142,17 @@ def count_prefixes(
             _numbers_of_pairs(places, codes[0], cards[0]), len(parents) * cards[0]
         )
         for given in [classes] if i > 0 or classes is None else [None, classes]:
-            counts = _sums_by_cell(index, len(cells), given, n_classes, weights)
-            result.append(PrefixCounts(cards[0], parents, cells, counts))
+            columns = 1 if given is None else n_classes
+            places_of_rows = index if given is None else _numbers_of_pairs(index, given, columns)
+            own_weights = weights
+            if places_of_rows.min(initial=0) < 0:
+                seen = places_of_rows >= 0
+                places_of_rows, own_weights = places_of_rows[seen], weights_at(weights, seen)
+            sums: Array = np.bincount(places_of_rows, own_weights, len(cells) * columns).astype(
+                np.float64
+            )
+            result.append(PrefixCounts(cards[0], parents, cells, sums.reshape(-1, columns)))
     return tuple(result)
-
-
-def _sums_by_cell(
-    index: Places, cells: int, classes: ArrayOf[Any] | None, n_classes: int, weights: Array | None
-) -> Array:
-    """Return the number or weight of the rows in each cell and class, (cells, classes)."""
-    n_classes = 1 if classes is None else n_classes
-    if classes is not None:
-        index = _numbers_of_pairs(index, classes, n_classes)
-    if index.min(initial=0) < 0:
-        seen = index >= 0
-        index, weights = index[seen], weights_at(weights, seen)
-    return np.bincount(index, weights, cells * n_classes).astype(np.float64).reshape(-1, n_classes)
 
 
 @record
@@ -296,9 +291,7 @@ Read: TypeAlias = Callable[[int, "Array | None"], tuple[Array, Array, Array]]
 Deduct: TypeAlias = Callable[[int], tuple[Array, Array]]
 
 
-def backed_off_distributions(
-    prefixes: int, read: Read, mass: Callable[[int, Array, Array], Any]
-) -> Iterator[Array]:
+def backed_off_distributions(masses: Sequence[float], read: Read) -> Iterator[Array]:
     """Yield the distributions of the prefixes of a family, each with the previous one as its base.
 
         P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass), and the base if
@@ -309,24 +302,18 @@ def backed_off_distributions(
     the next prefix, which adds a parent to u.
 
     ``read`` returns n(u, x), n(u) and the base of a prefix by its number and
-    the distributions of the previous prefix; ``mass`` returns its number of
-    pseudo-counts, given n(u, x) and the base.
+    the distributions of the previous prefix.
     """
     value: Array | None = None
-    for i in range(prefixes):
+    for i, mass in enumerate(masses):
         counts, totals, base = read(i, value)
-        value = distribution_shrunk_to_base(counts, totals, base, mass(i, counts, base))
+        if mass > 0:
+            value = shrink_to_base(counts, totals, base, mass)
+        else:
+            observed = totals > 0
+            value = np.where(observed, counts / np.where(observed, totals, 1.0), base)
         advance_bar()
         yield value
-
-
-def distribution_shrunk_to_base(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
-    """Return P(x | u), as `backed_off_distributions`, for masses that are all above 0, or all 0."""
-    positive = amount > 0
-    if positive is True or np.all(positive):
-        return shrink_to_base(counts, totals, base, amount)
-    observed = totals > 0
-    return np.where(observed, counts / np.where(observed, totals, 1.0), base)
 
 
 def shrink_to_base(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
@@ -398,9 +385,7 @@ class PrefixTable(Immutable):
             base = np.array(1 / levels) if shorter is None or not self.nested else shorter
             return counts.reshape(*shape, levels, columns), totals.reshape(*shape, 1, columns), base
 
-        steps = backed_off_distributions(
-            len(self.prefixes), read, lambda i, counts, base: self.masses[i]
-        )
+        steps = backed_off_distributions(self.masses, read)
         return islice(steps, self.prefix_without_parents, None)
 
     def with_first_parents(self, most: int) -> PrefixTable:
@@ -451,9 +436,7 @@ class PrefixTable(Immutable):
                 return counts, totals, np.where(unknown[:, None], shorter, uniform)
             return counts, totals, uniform
 
-        steps = backed_off_distributions(
-            len(self.prefixes), read, lambda i, counts, base: self.masses[i]
-        )
+        steps = backed_off_distributions(self.masses, read)
         return islice(steps, self.prefix_without_parents, None)
 
 

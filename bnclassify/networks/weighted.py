@@ -231,7 +231,11 @@ class Weighted(BuiltOn):
         tables = []
         for own in self.tables:
             tables.append(tuple([table.with_first_parents(most) for table in own]))
-        structure = limit_parents(self.structure, most)
+        families = []
+        for variable, *ps in self.structure.families:
+            of_class = ps[-1:] if ps[-1:] == [self.class_var] else []
+            families.append((variable, *ps[: len(ps) - len(of_class)][:most], *of_class))
+        structure = replace(self.structure, families=tuple(families), cpts=None)
         learned = {} if self.coarsenings else concentrations_of(tables[0])
         return replace_unchecked(self, structure=structure, tables=tuple(tables), learned=learned)
 
@@ -251,7 +255,7 @@ class Weighted(BuiltOn):
         )
         class_number, last = len(data.codes) - 1, len(structure.scopes) - 1
         weights, coded = data.weights, self.codes_in_codings(data.codes[:-1])
-        counts, places = list[NestedCounts](), list[tuple[int, int]]()
+        counts: dict[tuple[int, int], NestedCounts] = {}  # by coding and family
         for coding, codes in enumerate(coded):
             cards = empty.structure_in_coding(coding).cards
             rows = np.concatenate([codes, data.codes[-1:]])
@@ -263,16 +267,14 @@ class Weighted(BuiltOn):
                 given = rows[-1] if len(members) < len(scope) else None
                 columns = [rows[v] for v in members]
                 prefixes = count_prefixes(columns, own, given, cards[-1], weights)
-                counts.append(NestedCounts(own, prefixes))
-                places.append((coding, family))
-        found = tables_of_counts(counts, [family == last for _, family in places], prior)
-        by_place = dict(zip(places, found, strict=True))
+                counts[coding, family] = NestedCounts(own, prefixes)
+        are_of_class = [family == last for _, family in counts]
+        found = tables_of_counts(list(counts.values()), are_of_class, prior)
+        by_place = dict(zip(counts, found, strict=True))
         tables = []
         for coding in range(len(coded)):
-            of_first = [by_place[0, family] for family in range(last + 1)]
-            tables.append(
-                tuple([by_place.get((coding, f), table) for f, table in enumerate(of_first)])
-            )
+            own_tables = [by_place.get((coding, f), by_place[0, f]) for f in range(last + 1)]
+            tables.append(tuple(own_tables))
         learned = {} if self.coarsenings else concentrations_of(tables[0])
         return replace_unchecked(
             empty, tables=tuple(tables), powers=(1.0,) * len(tables[0]), learned=learned
@@ -318,15 +320,6 @@ class Weighted(BuiltOn):
                     if of_depth.shape[1] > 1:
                         odds[family, :, block] = log_odds_of_scores(of_depth)
         return found
-
-
-def limit_parents(x: BNC, parents: int) -> BNC:
-    """Return a structure with the first feature parents of each family, at most ``parents``."""
-    families = []
-    for variable, *ps in x.families:
-        class_parent = ps[-1:] if ps[-1:] == [x.class_var] else []
-        families.append((variable, *ps[: len(ps) - len(class_parent)][:parents], *class_parent))
-    return replace(x, families=tuple(families), cpts=None)
 
 
 def learn_fading(data: Dataset, terms: Array, classes: Codes, counts: Array) -> Fading:

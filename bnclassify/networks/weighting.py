@@ -18,14 +18,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..accessors import check_augmented, check_size_of_scores
 from ..classifiers import BNC, Prior, PseudoCounts, check_positive_prior
-from ..counts import Scope, check_number_of_cells, count_families, count_pairs, flat_index
+from ..counts import check_number_of_cells, count_families, count_pairs, flat_index
 from ..dataset import Countable, Dataset
 from ..model import Derived, Model, Recipe, forward_to_basis
 from ..parameters import Method, method_of_lp
@@ -36,9 +35,6 @@ from ..tools.calls import advance_bar
 from ..tools.checks import Flag, Real, Whole
 from ..tools.immutable import cached_property, record
 from ..tools.messages import warn
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 _FLAT = 1e-6  # nats per row and weight; smaller slopes count as 0
 _OPTIONS = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
@@ -106,6 +102,8 @@ class ConditionalLikelihood:
     """
 
     def __init__(self, x: BNC, data: Dataset) -> None:
+        from scipy.sparse import csr_array
+
         *cpts, prior = x.cpts or ()
         distinct, row = np.unique(data.codes[:-1].T, axis=0, return_inverse=True)
         n_classes = len(prior)
@@ -116,31 +114,23 @@ class ConditionalLikelihood:
         self.log_prior = log(prior)
         # Cells are ordered by family, configuration of feature parents, and level: a family of 3
         # levels whose feature parent has 2 has 6 cells, of ``sizes`` 6 and ``levels`` 3, 3.
-        families, logs, levels = list[tuple[Scope, Scope]](), list[Array](), list[int]()
+        logs, levels, start = list[Array](), list[int](), 0
+        rows, cells_of_rows = list[Codes](), list[Codes]()  # at which the matrix is 1
         for (v, *parents, _), cpt in zip(x.scopes[:-1], cpts, strict=True):
-            families.append(((*parents, v), (*cpt.shape[1:-1], len(cpt))))
+            members = distinct.T[[*parents, v]]
+            known = np.flatnonzero((members >= 0).all(axis=0))
+            rows.append(known.astype(np.int32))
+            at = flat_index(list(members[:, known]), (*cpt.shape[1:-1], len(cpt)))
+            cells_of_rows.append(start + at.astype(np.int32))
             logs.append(np.moveaxis(log(cpt), 0, -2).reshape(-1, n_classes))
             levels += [len(cpt)] * (cpt[0].size // n_classes)
+            start += len(logs[-1])
         self.logs, self.levels = np.concatenate(logs), np.array(levels)
         self.sizes = np.array([len(cells) for cells in logs])
-        self.member = self._membership_matrix(distinct.T, families)
+        places = np.concatenate(rows), np.concatenate(cells_of_rows)
+        shape = len(distinct), start
+        self.member: Any = csr_array((np.ones(len(places[0])), places), shape=shape)
         self.observed: Array = self.member.T @ self.counts
-
-    def _membership_matrix(
-        self, codes: Codes, families: Sequence[tuple[Scope, Scope]]
-    ) -> csr_array:
-        """Return the sparse matrix, (rows, cells), of families: scope and shape without a class."""
-        from scipy.sparse import csr_array
-
-        starts = [0, *accumulate(map(int, self.sizes))]
-        rows, cells = [], []
-        for (scope, shape), start in zip(families, starts, strict=False):
-            members = codes[list(scope)]
-            observed = np.flatnonzero((members >= 0).all(axis=0))
-            rows.append(observed.astype(np.int32))
-            cells.append(start + flat_index(list(members[:, observed]), shape).astype(np.int32))
-        at = np.concatenate(rows), np.concatenate(cells)
-        return csr_array((np.ones(len(at[0])), at), shape=(codes.shape[1], starts[-1]))
 
     def __call__(self, weights: Array) -> tuple[float, Array]:
         """Return the value and the gradient at weights.
@@ -301,10 +291,8 @@ class Subsumption(Method):
         cells = sum(cards) ** 2 * n_classes
         check_number_of_cells(data, range(len(cards)), cells, "omit subsumption")
         both: Array = count_pairs(data).sum(axis=1, dtype=np.float64)
-        feature, is_frequent = (
-            _features_and_codes_of_values(cards)[0],
-            np.diagonal(both) >= self.rows - TOLERANCE,
-        )
+        feature = _features_and_codes_of_values(cards)[0]
+        is_frequent: Mask = np.diagonal(both) >= self.rows - TOLERANCE
         return Lazy(fitted, implications_between_values(both, feature, is_frequent), fitted.recipe)
 
 
