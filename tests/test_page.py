@@ -4,8 +4,8 @@ import json
 import os
 import re
 import shutil
+import string
 import subprocess
-from base64 import b64decode
 from html import escape, unescape
 from html.parser import HTMLParser
 
@@ -639,21 +639,46 @@ def test_numbers_that_a_browser_would_round_are_text(tmp_path):
     assert f'"values":[3,{10**22}]' in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_numbers_in_base_64_are_exact_to_14_digits():
+def digits_as_numbers(text, per):
+    """Return numbers written as digits in base 32, of which 32 more than the value means that one follows."""
+    numbers, whole, power = [], 0, 1
+    for digit in map(
+        string.ascii_uppercase.__add__(f"{string.ascii_lowercase}{string.digits}+/").index, text
+    ):
+        whole, power = whole + digit % 32 * power, power * 32
+        if digit < 32:
+            numbers.append(-np.inf if whole == 1 else (-1) ** (whole % 2) * (whole // 2) / per)
+            whole, power = 0, 1
+    return numbers
+
+
+def test_numbers_in_base_32_are_exact_to_13_digits():
     rng = np.random.default_rng(0)
     for array in (
         np.r_[rng.normal(size=200), -np.inf, 0.0, 30.0, -30.0],
         np.r_[-np.inf, rng.random(100)],
         rng.integers(0, 70_000, 500),
+        np.r_[np.arange(-40, 40), 2**40 - 1, -(2**40)],
     ):
         told = page_module.numbers_as_json(array, fixed=True)
         assert len(json.dumps(told)) < 0.75 * len(str(array.tolist()))
-        content, width = np.frombuffer(b64decode(told["bytes"]), np.uint8), told["width"]
-        whole = content.reshape(-1, width) @ (256 ** np.arange(width, dtype=np.int64))
-        whole = np.where(whole >= 256**width // 2, whole - 256**width, whole)
-        found = np.where(whole == -(256**width) // 2, -np.inf, whole / told["per"])
-        np.testing.assert_allclose(found, array, rtol=0, atol=1e-14 * 30)
-    told = page_module.numbers_as_json(rng.normal(size=200).round(6), fixed=True)
-    assert (told["width"], told["per"]) == (3, 1e6)  # such as effects
+        found = digits_as_numbers(told["digits"], told["per"])
+        np.testing.assert_allclose(found, array, rtol=0, atol=5e-14 * 30)
+    effects = rng.normal(size=200).round(6)
+    told = page_module.numbers_as_json(effects, fixed=True)
+    assert told["per"] == 1e6
+    assert digits_as_numbers(told["digits"], 1e6) == effects.tolist()
     assert page_module.numbers_as_json(rng.normal(size=200)).keys() == {"text"}  # such as means and variances
     assert page_module.numbers_as_json(np.r_[rng.normal(size=200), np.nan], fixed=True).keys() == {"text"}
+
+
+@pytest.mark.slow
+def test_a_page_of_six_classes_is_small(tmp_path):
+    """Each effect is written once, and covariances of effects, which are most of a page, in few digits."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(6, size=200)
+    frame = pd.DataFrame((rng.normal(size=(6, 9))[kind] + rng.normal(size=(200, 9))).round(2))
+    frame = frame.rename(columns="x{}".format).assign(kind=kind.astype(str))
+    x = bn.bnc(class_var="kind", dataset=frame, pairs=36)
+    assert len(x.pairs) > 25
+    assert len(written(x, tmp_path)) < 300_000

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ..accessors import check_model
+from ..additive.effect_table import LEAST_MASS, EffectTable
 from ..additive.scorecard import Scorecard
 from ..draw.canvas import ORANGE
 from ..draw.networks import choose_arcs_to_draw, plot, text_as_html
@@ -35,7 +35,7 @@ from ..scores import (
     main_effects,
     shifts_of_missing,
 )
-from ..tools.arrays import ArrayOf, log
+from ..tools.arrays import Array, ArrayOf, log, log_normalize
 from ..tools.checks import Instance, Names, Optional, check_columns
 from ..tools.graphs import descending_order
 from ..tools.messages import to_python_scalar
@@ -235,11 +235,24 @@ def _data_of_page(
             "numbers": _formula_as_json(numbers),
         }
         features.append(own)
-    tables = main_effects(x.score, cards_of_features(x)) if is_sum_of_tables(x.score) else ()
+    tables = list[Array | None]()  # main effects of features whose tables have other features
+    if is_sum_of_tables(x.score) and not isinstance(x.score, Completed):
+        wide = {term.owner for term in tables_in_formula(scorer) if {*term.scope} > {term.owner}}
+        for i, table in enumerate(main_effects(x.score, cards_of_features(x))):
+            tables.append(table if i in wide else None)
     # the formulas of values of features, None if the formula of scores contains them
     score = x.score.formula if isinstance(x.score, Raised) else x.score
     parts = score.trees if isinstance(score, Blend) else (score,)
-    outcomes = None if x.value_formulas == parts else _formula_as_json(x.value_formulas)
+    outcomes: object = None
+    if isinstance(x, EffectTable) and set(x.parent_of_each_feature) == {None}:
+        # by Bayes' rule from the effects, the prior and the shares
+        shares = x.shares or [np.ones(len(table)) for table in x.tables]
+        outcomes = {
+            "prior": _formula_as_json(log_normalize(x.constant)),
+            "shares": _formula_as_json(tuple([np.maximum(own, LEAST_MASS) for own in shares])),
+        }
+    elif x.value_formulas != parts:
+        outcomes = _formula_as_json(x.value_formulas)
     return {
         "classVar": names[-1],
         "labels": check_distinct_texts(scorer.labels, "labels of the class"),
@@ -276,8 +289,8 @@ def _labels_as_json(labels: Sequence[Hashable]) -> list[str | float]:
     return result
 
 
-_FIXED = ("logs", "covariances")
-"""Arrays of which digits after 14 of the largest number do not matter, because they are summed."""
+_FIXED = ("logs", "means", "covariances")
+"""Arrays of which digits after 13 of the largest number do not matter, because they are summed."""
 
 
 def _formula_as_json(value: object, *, fixed: bool = False) -> object:
@@ -336,8 +349,9 @@ def _network_as_plain_svg(x: Model, arcs: _Arcs) -> str:
     return "".join([*lines, "</g></svg>"])
 
 
-_BYTES = 6  # of a number, which is exact to 4e-15 of the largest of its array
-_DIGITS = (6, 8)  # of effects, and of covariances
+_BITS = 44  # of a number, which is exact to 3e-14 of the largest of its array
+_DECIMALS = (6, 8)  # of effects, and of covariances
+_BASE_64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
 def titles_of_variables(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashable, str]:
@@ -400,9 +414,14 @@ def numbers_as_json(array: ArrayOf[Any], *, fixed: bool = False) -> dict[str, An
     """Return the numbers of an array as text with all digits, or in fewer characters.
 
     Positions, decimals with few digits, and numbers of which the digits after
-    14 of the largest do not matter (``fixed``), can be whole numbers of some
-    bytes, the lowest byte first, in base 64, divided by the number ``per``.
-    The smallest whole number stands for -inf.
+    13 of the largest do not matter (``fixed``), can be whole numbers, divided
+    by the number ``per``. Twice the size of each, and 1 if it is negative, are
+    digits in base 32, the lowest first, from 0 (A) to 31 (f); those from 32 (g)
+    to 63 (/) have 32 more than their value, and another digit follows. The
+    number 1, which is minus 0, stands for -inf.
+
+    >>> numbers_as_json(np.array([0, -3, 40]))  # of 7 = 7 and of 80 = 16 + 2 · 32
+    {'digits': 'AHwC', 'per': 1.0}
     """
     numbers = array.ravel()
     is_whole = numbers.dtype.kind in "iu"
@@ -411,12 +430,16 @@ def numbers_as_json(array: ArrayOf[Any], *, fixed: bool = False) -> dict[str, An
     if not ((is_whole or fixed) and np.isfinite(finite).all()):
         return as_text
     largest = float(np.abs(finite).max(initial=0.0)) or 1.0
-    decimals = [10.0**digits for digits in _DIGITS if (finite.round(digits) == finite).all()]
-    per = 1.0 if is_whole else min([*decimals, (256**_BYTES // 2 - 1) / largest])
-    width = (int(largest * per).bit_length() + 8) // 8
-    if len(as_text["text"]) < 4 * width * numbers.size / 3 + 40:  # 40: characters of keys and per
-        return as_text
-    whole = np.rint(finite * per).astype("<i8")
-    whole[np.isneginf(numbers)] = -(256**width) // 2
-    content = whole.view(np.uint8).reshape(-1, 8)[:, :width].tobytes()
-    return {"bytes": b64encode(content).decode("ascii"), "width": width, "per": per}
+    decimals = [10.0**digits for digits in _DECIMALS if (finite.round(digits) == finite).all()]
+    per = 1.0 if is_whole else min([*decimals, 2**_BITS / largest])
+    whole = 2 * np.rint(np.abs(finite) * per).astype(np.int64)
+    whole += (finite < 0) & (whole > 0)
+    whole[np.isneginf(numbers)] = 1
+    columns = list[ArrayOf[Any]]()  # of digits, -1 after the last of a number
+    while not columns or (whole > 0).any():
+        digits = np.where(whole >= 32, 32 + whole % 32, whole)
+        columns.append(digits if not columns else np.where(whole > 0, digits, -1))
+        whole = whole // 32
+    digits = np.array(columns).T.ravel()
+    text = np.frombuffer(_BASE_64, np.uint8)[digits[digits >= 0]].tobytes().decode("ascii")
+    return {"digits": text, "per": per} if len(text) < len(as_text["text"]) else as_text
