@@ -27,6 +27,7 @@ _LEAST_CURVATURE = 1e-4
 _PRECISION_OF_CONSTANT = 0.01
 _MEMORY = 20  # steps that L-BFGS remembers
 _MOST_STEPS = 500
+_REFRESHED = (0, 4, 10)  # steps with new curvatures
 
 
 class Term(NamedTuple):
@@ -184,7 +185,7 @@ class Regression:
                 bend = new_slope - slope
                 past.append((step, bend, float((step * bend).sum())))
             slope = new_slope
-            if turn in (0, 4, 10):
+            if turn in _REFRESHED:
                 precondition = self._preconditioner(posteriors.T, by_class=turn > 0)
             direction = -_inverse_curvature_times(slope, past, precondition)
             gain = -float((slope * direction).sum())
@@ -339,11 +340,11 @@ class Regression:
         first, second = np.array([[places[key] for key in pair] for pair in at]).T
         variances = np.zeros((len(sides), len(sides)))
         variances[first, second] = [1 / one.precision for one, _ in of_pairs]
-        right = [z[g].T for _, g, z in sides.values()]
+        right = [z[g].T.astype("f") for _, g, z in sides.values()]
         most = max(2**22 // (len(sides) * total.shape[1]), 1)
         for rows in slices(len(total), most=most):
-            left = [z[g[rows]] for g, _, z in sides.values()]
-            kernels = np.empty((len(sides), len(left[0]), total.shape[1]))
+            left = [z[g[rows]].astype("f") for g, _, z in sides.values()]
+            kernels = np.empty((len(sides), len(left[0]), total.shape[1]), dtype="f")
             for a, b, product in zip(left, right, kernels, strict=True):
                 np.matmul(a, b, out=product)
             total[rows] += sum_of_products(kernels, variances)

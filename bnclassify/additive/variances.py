@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ _OF_CONSTANT = 10.0  # prior variance of the constant
 _LEAST_CURVATURE = 0.02
 _CONVERGED = 0.03  # mean change of scores
 _MOST_STEPS = 20
+_REFRESHED = (0, 1, 3, 6, 10, 15)  # steps with new curvatures
 _POWERS = np.exp(np.linspace(-0.8, 0.4, 13))
 _SPREAD_OF_POWER = 0.3  # standard deviation of its logarithm
 _SPREAD = 2.0  # standard deviation of half the prior of ln τ
@@ -42,8 +43,6 @@ _GRID = {
 
 _CENTER = {"smooth": 0.3, "line": 0.3, "pair": 0.01}
 """The mode of the prior of each variance."""
-
-Kernel = Array | Sequence[Array]  # of all rows of the sample, or one per fold
 
 
 class Variances(NamedTuple):
@@ -70,45 +69,40 @@ def choose_variances(
         pair = _CENTER["pair"] if is_fixed and possible else 0.0
         return Variances(_CENTER, {**_CENTER, "pair": pair}, 1.0, alike, _equal_factors)
     search = _Search(rows)
-    search.add(**parts.kernels())
-    search.climb(parts.types)
     factors: Array = np.ones(len(parts.keys))
+    search.add([parts.kernels(factors)] * search.n_folds)
+    search.climb(parts.types)
     if len(parts.keys) > 1:
-        own_kernels = [parts.kernels(parts.factors(search, v)) for v in search.numbers]
-        other = search.copy()
-        other.add(**{name: [own[name] for own in own_kernels] for name in parts.types})
+        other = copy(search)
+        of_folds = [parts.factors(search, v) for v in range(search.n_folds)]
+        other.add([parts.kernels(own) for own in of_folds])
         other.climb(parts.types)
         if other.best.loss < search.best.loss - _ENOUGH:
             search, factors = other, parts.factors(search)
     alone, factors_of_pairs = search.mean(), _equal_factors
     if possible:
         products = _Products.from_rows(rows, sorted({*np.ravel(possible).tolist()}))
-        pairs_of_folds = [possible] * len(search.numbers)
+        pairs_of_folds = [possible] * search.n_folds
         if len(possible) > most:
             pairs_of_folds = []
             for v, scores in enumerate(search.best.state):
                 train = search.train(v)
                 residuals = search.marks[train] - softmax(search.constant + scores, axis=1)
                 pairs_of_folds.append(rows.rank_pairs(rows.sample[train], residuals)[:most])
-        search.add(pair=[products.sum(pairs) for pairs in pairs_of_folds])
-        for _ in range(2):
-            search.climb(["pair", *parts.types])
+        search.add([{"pair": products.sum(pairs)} for pairs in pairs_of_folds])
+        search.climb(["pair", *parts.types])
         if search.best.variances["pair"] and len(possible) > 1:
-            other = search.copy()
-            of_folds = []
+            other, of_pairs = copy(search), list[dict[str, Array]]()
             for v, pairs in enumerate(pairs_of_folds):
-                kernel = search.kernel_of_fold(search.best.variances, v)
-                kernel = kernel[: kernel.shape[1]]
-                of_folds.append(products.sum(pairs, products.factors(search, pairs, kernel, v)))
-            other.add(pair=of_folds)
+                own = products.factors(search, pairs, search.kernels[v], v)
+                of_pairs.append({"pair": products.sum(pairs, own)})
+            other.add(of_pairs)
             if other.best.loss < search.best.loss - _ENOUGH:
-                kernels, before, search = parts.kernels(factors), search, other
+                before, search = search, other
 
                 def factors_of_pairs(pairs: Sequence[Pair]) -> Array:
-                    variances = before.best.variances
-                    kernel = _OF_CONSTANT + variances["pair"] * products.sum(pairs)
-                    kernel += sum(variances[name] * own for name, own in kernels.items())
-                    return products.factors(before, pairs, kernel)
+                    kernels = parts.kernels(factors) | {"pair": products.sum(pairs)}
+                    return products.factors(before, pairs, kernels)
 
     # Variances that few rows choose make effects too large, and many rows need less of a power.
     n = float(rows.weights.sum())
@@ -143,65 +137,58 @@ class _Search:
             np.log(rows.shares[present]),
         )
         self.folds, self.is_held_out = rows.folds, rows.folds >= 0
-        self.kernels: dict[str, list[Array]] = {}
+        self.n_folds = int(self.folds.max()) + 1
+        self.kernels: list[dict[str, Array]] = [{} for _ in range(self.n_folds)]
         self.tried = list[_Try]()
-        shapes = [(len(self.train(v)), len(present)) for v in self.numbers]
-        state: list[Array] = [np.zeros(shape) for shape in shapes]
-        self.best = _Try(np.inf, {}, state)
-
-    @property
-    def numbers(self) -> range:
-        return range(int(self.folds.max()) + 1)
+        shapes = [(len(self.train(v)), len(present)) for v in range(self.n_folds)]
+        self.best = _Try(np.inf, {}, [np.zeros(shape) for shape in shapes])
 
     def train(self, v: int | None) -> Positions:
         """Return the rows that are not in a fold, or all."""
         return np.flatnonzero(self.folds != v)
 
-    def add(self, **kernels: Kernel) -> None:
-        """Add types of contrasts, with kernels at the rows of the sample, or replace them."""
-        self.kernels, variances = dict(self.kernels), dict(self.best.variances)
-        for name, kernel in kernels.items():
-            of_folds = [kernel] * len(self.numbers) if isinstance(kernel, np.ndarray) else kernel
-            self.kernels[name] = [
-                own[np.ix_(np.argsort(self.folds == v, kind="stable"), self.train(v))]
-                for v, own in enumerate(of_folds)
-            ]
-            variances.setdefault(name, _CENTER[name])
-        self.tried = []
-        self.best = self._try(variances)
+    def add(self, of_folds: Sequence[dict[str, Array]]) -> None:
+        """Add types of contrasts, with kernels at the rows of the sample, or replace them.
 
-    def copy(self) -> _Search:
-        """Return a search that goes on from the best variances so far."""
-        return copy(self)
+        Kept are the covariances of rows outside a fold, then inside, with those outside.
+        """
+        kernels, self.kernels = self.kernels, []
+        for v, own in enumerate(of_folds):
+            at = np.ix_(np.argsort(self.folds == v, kind="stable"), self.train(v))
+            self.kernels.append(kernels[v] | {name: kernel[at] for name, kernel in own.items()})
+        self.tried = []
+        self.best = self._try(
+            {name: _CENTER[name] for name in self.kernels[0]} | self.best.variances
+        )
 
     def climb(self, names: Sequence[str]) -> None:
         for name in names:
+            before = self.best
             for direction in (1, -1):
-                moved = False
-                while True:
-                    grid = _GRID[name]
-                    i = grid.index(self.best.variances[name]) + direction
-                    if not 0 <= i < len(grid):
-                        break
-                    new = self._try(self.best.variances | {name: grid[i]})
-                    if new.loss > self.best.loss - _ENOUGH:
-                        break
-                    self.best, moved = new, True
-                if moved:
-                    break
+                if self.best is before:
+                    while (new := self._step(name, direction)) is not None:
+                        self.best = new
+
+    def _step(self, name: str, direction: int) -> _Try | None:
+        """Try the next value of a variance, and return it if it is better."""
+        i = _GRID[name].index(self.best.variances[name]) + direction
+        if not 0 <= i < len(_GRID[name]):
+            return None
+        new = self._try(self.best.variances | {name: _GRID[name][i]})
+        return new if new.loss <= self.best.loss - _ENOUGH else None
 
     def mean(self) -> dict[str, float]:
         """Return each variance, averaged on the scale of logarithms over those that were tried."""
         found = dict[str, float]()
         for name in self.best.variances:
             logs = [_log_variance(name, one.variances[name]) for one in self.tried]
-            value = float(np.exp(self._posterior @ logs))
+            value = _rounded(np.exp(self._posterior @ logs))
             found[name] = value if name == "smooth" or value > _GRID[name][1] / 5 else 0.0
         return found
 
     def mean_power(self) -> float:
         """Return the power, averaged in the same way."""
-        return float(np.exp(self._posterior @ np.log([one.power for one in self.tried])))
+        return _rounded(np.exp(self._posterior @ np.log([one.power for one in self.tried])))
 
     @property
     def _posterior(self) -> Array:
@@ -209,16 +196,14 @@ class _Search:
         losses = np.array([one.loss for one in self.tried])
         return softmax(-losses * np.count_nonzero(self.is_held_out), axis=0)
 
-    def kernel_of_fold(self, variances: dict[str, float], v: int) -> Array:
-        """Return the covariances of rows outside a fold, then inside, with those outside."""
-        own = [value * self.kernels[name][v] for name, value in variances.items() if value]
-        return np.asarray(_OF_CONSTANT + sum(own))
-
-    def fit(self, kernel: Array, v: int | None, scores: Array | None = None) -> _Posterior:
+    def fit(
+        self, kernels: dict[str, Array], v: int | None, scores: Array | None = None
+    ) -> _Posterior:
         """Return the posterior of the scores of the rows outside a fold, or of all, inverted."""
         marks = self.marks[self.train(v)]
         if scores is None:
             scores = np.zeros(marks.shape) if v is None else self.best.state[v]
+        kernel = _kernel(kernels, self.best.variances)[: len(marks)]
         return _fit_scores(kernel, marks, self.constant, scores, inverts=True)
 
     def _try(self, variances: dict[str, float]) -> _Try:
@@ -227,7 +212,7 @@ class _Search:
                 return one
         state, changes = list[Array](), np.empty(self.marks.shape)
         for v, before in enumerate(self.best.state):
-            kernel, n = self.kernel_of_fold(variances, v), len(before)
+            kernel, n = _kernel(self.kernels[v], variances), len(before)
             fitted = _fit_scores(kernel[:n], self.marks[self.train(v)], self.constant, before)
             state.append(fitted.scores)
             changes[self.folds == v] = kernel[n:] @ fitted.coefficients
@@ -242,6 +227,20 @@ class _Search:
         found = _Try(loss, variances, state, float(_POWERS[losses.argmin()]))
         self.tried.append(found)
         return found
+
+
+def _kernel(kernels: dict[str, Array], variances: dict[str, float]) -> Array:
+    """Return the covariances of rows, the sum of variances times products of contrasts."""
+    total = np.full_like(kernels["smooth"], _OF_CONSTANT)
+    for name, kernel in kernels.items():
+        if variances[name]:
+            total += np.float32(variances[name]) * kernel
+    return total
+
+
+def _rounded(value: Any) -> float:
+    """Return a number with two digits, which do not change with the order of rows and columns."""
+    return float(f"{value:.2g}")
 
 
 def _log_variance(name: str, value: float) -> float:
@@ -273,19 +272,18 @@ class _Parts:
                     # Of many contrasts, as those of names, fewer have the same products.
                     own.append(z if z.shape[1] <= len(z) else np.linalg.qr(z.T)[1].T)
         owners = np.repeat(np.arange(len(keys)), [z.shape[1] for z in own[1:]])
-        return cls(keys, np.hstack(own), owners)
+        return cls(keys, np.hstack(own).astype("f"), owners)
 
     @property
     def types(self) -> list[str]:
         return [*dict.fromkeys(name for name, _ in self.keys)]
 
-    def kernels(self, factors: Array | None = None) -> dict[str, Array]:
+    def kernels(self, factors: Array) -> dict[str, Array]:
         """Return the products of the contrasts of rows, (rows, rows), by type."""
-        scale = np.ones(len(self.keys)) if factors is None else factors
         types, found = np.array([name for name, _ in self.keys])[self.owners], {}
         for name in self.types:
             z = self.contrasts[:, types == name]
-            found[name] = (z * scale[self.owners[types == name]]) @ z.T
+            found[name] = (z * factors[self.owners[types == name]].astype("f")) @ z.T
         return found
 
     def factors(self, search: _Search, v: int | None = None) -> Array:
@@ -298,8 +296,7 @@ class _Parts:
         factors, scores, z = np.ones(len(self.keys)), None, self.contrasts[search.train(v)]
         for _ in range(2):
             scale = factors * variances
-            kernel = _OF_CONSTANT + (z * scale[self.owners]) @ z.T
-            fitted = search.fit(kernel, v, scores)
+            fitted = search.fit(replace(self, contrasts=z).kernels(factors), v, scores)
             scores, n = fitted.scores, len(self.keys)
             squares = np.bincount(self.owners, ((z.T @ fitted.coefficients) ** 2).sum(axis=1), n)
             traces = np.bincount(self.owners, (z * (fitted.inverse @ z)).sum(axis=0), n)
@@ -313,30 +310,23 @@ def _relevances(used: Array, expected: Array) -> Array:
     The mean of both is made the same, and ratios are shrunk to 1.
     """
     ratio = float(expected.sum()) / max(float(used.sum()), 1e-12)
-    return np.asarray((_SHAPE + ratio * used) / (_SHAPE + expected))
+    return np.array([*map(_rounded, (_SHAPE + ratio * used) / (_SHAPE + expected))])
 
 
 @dataclass(frozen=True, eq=False)
 class _Products:
-    """The products of the contrasts of each feature at the rows of the sample.
-
-    They are symmetric. ``kernels`` has their lower triangles, (features, pairs
-    of rows), and ``packed`` the position there of each pair of rows.
-    """
+    """The products of the contrasts of each feature at the sample, (features, rows, rows)."""
 
     kernels: Array
-    packed: Positions
     places: dict[int, int]
 
     @classmethod
     def from_rows(cls, rows: Rows, features: Sequence[int]) -> _Products:
-        n, kernels = len(rows.sample), list[Array]()
-        lower, packed = np.tril_indices(n), np.empty((n, n), dtype=np.intp)
-        packed[lower] = packed.T[lower] = np.arange(len(lower[0]))
-        for i in features:
-            z = rows.features[i].contrasts[rows.features[i].groups[rows.sample]]
-            kernels.append((z @ z.T)[lower])
-        return cls(np.array(kernels), packed, {i: k for k, i in enumerate(features)})
+        kernels = np.empty((len(features), len(rows.sample), len(rows.sample)), dtype="f")
+        for i, kernel in zip(features, kernels, strict=True):
+            z = rows.features[i].contrasts[rows.features[i].groups[rows.sample]].astype("f")
+            np.matmul(z, z.T, out=kernel)
+        return cls(kernels, {i: k for k, i in enumerate(features)})
 
     def _at(self, pairs: Sequence[Pair]) -> tuple[Positions, Positions]:
         first, second = np.array([[self.places[i] for i in pair] for pair in pairs]).T
@@ -346,20 +336,24 @@ class _Products:
         """Return Σ r k_i k_j over pairs, (rows, rows)."""
         weights = np.zeros((len(self.kernels), len(self.kernels)))
         weights[self._at(pairs)] = factors
-        return np.asarray(sum_of_products(self.kernels, weights)[self.packed])
+        return sum_of_products(self.kernels, weights)
 
     def factors(
-        self, search: _Search, pairs: Sequence[Pair], kernel: Array, v: int | None = None
+        self,
+        search: _Search,
+        pairs: Sequence[Pair],
+        kernels: dict[str, Array],
+        v: int | None = None,
     ) -> Array:
-        """Return factors of the variances of pairs, as those of parts, with the kernel of all."""
-        fitted, found = search.fit(kernel, v), list[Array]()
-        packed = self.packed[np.ix_(search.train(v), search.train(v))].ravel()
+        """Return factors of the variances of pairs, as those of parts, with the kernels of all."""
+        fitted, rows, found = search.fit(kernels, v), search.train(v), list[Array]()
         for own in (fitted.coefficients @ fitted.coefficients.T, fitted.inverse):
-            weights = np.bincount(packed, own.ravel(), self.kernels.shape[1])
             of_all = np.zeros((len(self.kernels),) * 2)
-            for block in slices(len(weights), most=2**12):
-                z = self.kernels[:, block]
-                of_all += (z * weights[block]) @ z.T
+            weights = np.zeros(self.kernels.shape[1:], dtype="f")
+            weights[np.ix_(rows, rows)] = 2 * np.tril(own, -1) + np.diag(own.diagonal())
+            for i in rows.tolist():  # products are symmetric
+                z = self.kernels[:, i, : i + 1]
+                of_all += (z * weights[i, : i + 1]) @ z.T
             found.append(search.best.variances["pair"] * of_all[self._at(pairs)])
         return _relevances(*found)
 
@@ -369,11 +363,12 @@ def sum_of_products(kernels: Array, weights: Array) -> Array:
     from scipy.sparse import csr_array  # slow to import
 
     first, second = [np.flatnonzero(weights.any(axis=axis)) for axis in (1, 0)]
-    flat, own_weights = kernels.reshape(len(kernels), -1), weights[np.ix_(first, second)]
+    flat = kernels.reshape(len(kernels), -1)
+    own_weights = weights[np.ix_(first, second)].astype(kernels.dtype)
     times: Any = own_weights
     if own_weights.size > 4 * np.count_nonzero(own_weights):
         times = csr_array(own_weights)
-    total = np.empty(flat.shape[1])
+    total = np.empty(flat.shape[1], dtype=kernels.dtype)
     for block in slices(len(total), most=2**12):
         own = flat[:, block]
         total[block] = np.einsum("ij,ij->j", own[first], times @ own[second])
@@ -416,23 +411,23 @@ def _fit_scores(
     / o of Jaakkola and Jordan (2000) for log odds o. ``marks`` are 1 in the
     class.
     """
-    from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # slow to import
+    from scipy.linalg.lapack import spotrf, spotri, spotrs  # slow to import
 
     ahead = scores
     for turn in range(_MOST_STEPS):
         p = posteriors_of(constant + ahead, axis=1)
-        if turn in (0, 1, 3, 6, 10, 15):
+        if turn in _REFRESHED:
             d = 2 * p * (1 - p)
             if is_safe:
                 odds = np.abs(np.log(np.maximum(p, 1e-12) / np.maximum(1 - p, 1e-12))) + 1e-3
                 d = np.tanh(odds / 2) / odds
             root = np.sqrt(np.maximum(d.max(axis=1), _LEAST_CURVATURE))[:, None]
-            system = kernel * root
-            system *= root.T
+            system = kernel * root.astype("f")
+            system *= root.T.astype("f")
             system.flat[:: len(kernel) + 1] += 1
-            factor, _ = dpotrf(system.T, lower=1, overwrite_a=1, clean=0)
+            factor, _ = spotrf(system.T, lower=1, overwrite_a=1, clean=0)
         residuals = marks - p
-        coefficients = root * dpotrs(factor, root * ahead + residuals / root, lower=1)[0]
+        coefficients = root * spotrs(factor, root * ahead + residuals / root, lower=1)[0]
         before, scores = scores, ahead + (residuals - coefficients) / root**2
         step = scores - before
         if float(np.abs(step).sum()) < _CONVERGED * step.size:
@@ -445,6 +440,6 @@ def _fit_scores(
         return _fit_scores(kernel, marks, constant, zeros, inverts=inverts, is_safe=True)
     if not inverts:
         return _Posterior(scores, coefficients)
-    lower = np.tril(dpotri(factor, lower=1)[0])
+    lower = np.tril(spotri(factor, lower=1)[0])
     inverse = root * (lower + np.tril(lower, -1).T) * root.T
     return _Posterior(scores, coefficients, inverse)
