@@ -107,13 +107,13 @@ class Feature:
         """All contrasts, (groups, k), scaled as one type."""
         return _scaled(np.hstack([self.line, self.smooth]), self.mass)
 
-    def principal_contrasts(self, most: int) -> Array:
-        """Return the contrasts that explain most of the variance, (groups, at most so many)."""
-        contrasts = self.contrasts
-        roots = np.sqrt(self.mass)[:, None]
-        _, sizes, directions = np.linalg.svd(roots * contrasts, full_matrices=False)
-        n = int(np.count_nonzero(sizes[:most] > 1e-9 * sizes.max(initial=_TINY)))
-        return np.asarray(contrasts @ directions[:n].T)
+
+def principal_contrasts(contrasts: Array, mass: Array, most: int | None = None) -> Array:
+    """Return the contrasts that explain most of the variance, (groups, at most so many)."""
+    roots = np.sqrt(mass)[:, None]
+    _, sizes, directions = np.linalg.svd(roots * contrasts, full_matrices=False)
+    n = int(np.count_nonzero(sizes[:most] > 1e-9 * sizes.max(initial=_TINY)))
+    return np.asarray(contrasts @ directions[:n].T)
 
 
 def read_feature(

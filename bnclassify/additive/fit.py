@@ -32,7 +32,7 @@ from ..tools.arrays import Array, Codes, Positions, one_thread
 from ..tools.immutable import record
 from ..tools.messages import listed, warn
 from .cells import Cells, possible_tables, tables_that_gain
-from .contrasts import Feature, read_feature
+from .contrasts import Feature, principal_contrasts, read_feature
 from .effect_table import EffectTable, PairEffects, build_effect_table, logs_less_reference
 from .regression import Regression, Term
 from .rows import Pair, Rows
@@ -41,8 +41,7 @@ from .variances import Variances, choose_variances
 _MOST_PAIRS = 128
 _CELLS, _NUMBERS = 2**14, 2**15  # maximum numbers of cells of all pairs, and of cells × classes
 _MOST_TIMES = 3  # the numbers of 3,000 rows or more, divided by those; more are too long in SQL
-_WEIGHTS = 2**20  # maximum number of products of contrasts of all pairs, times classes
-_BASE = 1000  # number of rows by which curvatures are approximated
+_BASE = 700  # number of rows by which curvatures are approximated
 _RANKED_ROWS, _TABLE_ROWS = 2**16, 2**14  # rows by which pairs, and tables of cells, are chosen
 _TABLE_NUMBERS = 2**19  # maximum number of such rows times classes
 _LEAST_EFFECT = 0.003  # mean effect of a pair, in nats, below which it is left out
@@ -139,7 +138,7 @@ class _Fitted:
     regression: Regression
     weights: Array
     pairs: Sequence[Pair]
-    sides: dict[Pair, list[_Side]]
+    sides: dict[int, _Side]
     tables: Sequence[Cells]
     variances: Variances
 
@@ -173,7 +172,7 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
 
 
 def _regression(rows: Rows, at: Positions, terms: Sequence[Term]) -> Regression:
-    """Return the regression of some rows, of which at most 1,000 give curvatures."""
+    """Return the regression of some rows, of which at most 700 give curvatures."""
     base = np.arange(0, len(at), -(-len(at) // _BASE))
     return Regression(terms, rows.classes[at], rows.weights[at], np.log(rows.shares), base)
 
@@ -190,51 +189,33 @@ def _strongest_pairs(rows: Rows, variances: Variances) -> list[Pair]:
 
 def _terms(
     rows: Rows, chosen: Sequence[Pair], variances: Variances
-) -> tuple[dict[Pair, list[_Side]], list[Term]]:
-    """Return the sides of pairs, and the terms of single effects and of pairs."""
+) -> tuple[dict[int, _Side], list[Term]]:
+    """Return the sides of pairs by feature, and the terms of single effects and of pairs."""
     terms = _single_terms(rows, variances.all, variances.factors)
-    sides, cached = dict[Pair, list[_Side]](), dict[tuple[int, int, int], _Side]()
-    sizes = [[len(f.mass) - 1, f.contrasts.shape[1]] for f in rows.features]
-    # With few rows, a finer grid has cells without rows.
+    if not chosen:
+        return {}, terms
     n, n_classes = float(rows.weights.sum()), len(rows.labels)
-    cells = min(max(_CELLS / 2, len(chosen) * n), _CELLS)
     numbers = _NUMBERS * float(np.clip(n / 1000, 1, _MOST_TIMES))
-    limits = min(cells, numbers / n_classes), _WEIGHTS / n_classes
-    most = [_most_each([sizes[i][k] * sizes[j][k] for i, j in chosen], limits[k]) for k in range(2)]
-    factors = variances.factors_of_pairs(chosen) if chosen else np.zeros(0)
+    sizes = [len(feature.mass) - 1 for feature in rows.features]
+    most = _most_of_sides(sizes, chosen, min(_CELLS, numbers / n_classes))
+    sides = {i: _side(rows.features[i], most) for i in {*np.ravel(chosen).tolist()}}
+    factors = variances.factors_of_pairs(chosen)
     for pair, factor in zip(chosen, factors.tolist(), strict=True):
-        of_sides = [_within([sizes[i][k] for i in pair], most[k]) for k in range(2)]
-        for key in zip(pair, *of_sides, strict=True):
-            if key not in cached:
-                cached[key] = _side(rows.features[key[0]], *key[1:])
-            sides.setdefault(pair, []).append(cached[key])
-        of_rows, contrasts = zip(*[(s.of_rows, s.contrasts) for s in sides[pair]], strict=True)
+        _, of_rows, contrasts = zip(*[sides[i] for i in pair], strict=True)
         terms.append(Term(of_rows, contrasts, 1 / (variances.all["pair"] * factor)))
     return sides, terms
 
 
-def _most_each(sizes: Sequence[int], most: float) -> float:
-    """Return the largest size of each that keeps the sum of all, at most this size each, in bounds.
+def _most_of_sides(sizes: Sequence[int], pairs: Sequence[Pair], most: float) -> int:
+    """Return the largest size of sides with which all pairs have at most so many cells.
 
-    Example: of the sizes 2, 9 and 20 with at most 20 in all, each has at most 9.
+    Example: of a pair with the sizes 2 and 20 and at most 20 cells, sides have at most 10.
     """
-    for k, size in enumerate(sorted(sizes)):
-        share = most / (len(sizes) - k)
-        if size > share:
-            return share
-        most -= size
-    return np.inf
-
-
-def _within(sizes: Sequence[int], most: float) -> list[int]:
-    """Return two sizes with a product of at most so many: the larger one is reduced first."""
-    if sizes[0] * sizes[1] <= most:
-        return [*sizes]
-    root = int(np.sqrt(most).clip(2))
-    return [
-        min(one, max(root, int(most / other)))
-        for one, other in zip(sizes, sizes[::-1], strict=True)
-    ]
+    first, second = np.array(sizes)[np.array(pairs).T]
+    for size in range(max(*first, *second), 2, -1):
+        if np.minimum(first, size) @ np.minimum(second, size) <= most:
+            return size
+    return 2
 
 
 def _single_terms(
@@ -251,27 +232,24 @@ def _single_terms(
     return terms
 
 
-def _side(feature: Feature, most_groups: int, most_contrasts: int) -> _Side:
-    """Return coarser groups of a feature in pairs, the last of missing values, and contrasts."""
+def _side(feature: Feature, most: int) -> _Side:
+    """Return at most so many groups of a feature, one of missing values, and their contrasts."""
     known = feature.mass[:-1] / max(float(feature.mass[:-1].sum()), 1e-300)
     n = len(known)
-    if n <= most_groups:
+    if n <= most:
         groups = np.arange(n)
     elif feature.values.cuts is not None:
         middles = known.cumsum() - known / 2
-        _, groups = np.unique((middles * most_groups).astype(int), return_inverse=True)
+        _, groups = np.unique((middles * most).astype(int), return_inverse=True)
     else:  # the rarer levels are one group
-        groups = np.full(n, most_groups - 1)
-        frequent = np.argsort(-known, kind="stable")[: most_groups - 1]
-        groups[frequent] = np.arange(most_groups - 1)
+        groups = np.full(n, most - 1)
+        groups[np.argsort(-known, kind="stable")[: most - 1]] = np.arange(most - 1)
     groups = np.append(groups, groups.max(initial=0) + 1).astype(np.int32)
-    mass = np.bincount(groups, feature.mass)
+    mass = np.bincount(groups, feature.mass).astype(np.float64)
     contrasts = np.zeros((len(mass), feature.contrasts.shape[1]))
     np.add.at(contrasts, groups, feature.mass[:, None] * feature.contrasts)
     contrasts /= np.maximum(mass, 1e-300)[:, None]
-    _, sizes, directions = np.linalg.svd(np.sqrt(mass)[:, None] * contrasts, full_matrices=False)
-    k = int(np.count_nonzero(sizes[:most_contrasts] > 1e-9 * sizes.max(initial=1e-300)))
-    return _Side(groups, groups[feature.groups], contrasts @ directions[:k].T)
+    return _Side(groups, groups[feature.groups], principal_contrasts(contrasts, mass))
 
 
 def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTable:
@@ -282,7 +260,7 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
     tables, pairs = [next(of_terms) for _ in features], list[PairEffects]()
     of_pairs: dict[Pair, tuple[list[Positions], Array]] = {}
     for pair in fitted.pairs:
-        first, second = fitted.sides[pair]
+        first, second = [fitted.sides[i] for i in pair]
         smooth = next(of_terms).reshape(len(first.contrasts), len(second.contrasts), -1)
         of_pairs[pair] = [first.groups, second.groups], smooth
     before: list[Positions] = [np.arange(len(table)) for table in tables]

@@ -11,7 +11,7 @@ import numpy as np
 from ..dataset import Dataset
 from ..tools.arrays import Array, Codes, Positions, slices
 from ..tools.immutable import cached_property
-from .contrasts import Feature
+from .contrasts import Feature, principal_contrasts
 
 _SAMPLE, _FOLDS = 400, 4  # numbers of rows and folds by which variances are chosen
 _MOST_CLASSES = 20  # in the sample
@@ -68,7 +68,7 @@ class Rows:
         residuals *= self.weights[:, None]
         sizes = []
         for i in found:
-            z = self.features[i].principal_contrasts(3)
+            z = principal_contrasts(self.features[i].contrasts, self.features[i].mass, 3)
             sums = np.zeros((len(z), len(self.labels)))
             np.add.at(sums, self.features[i].groups, residuals)
             variance = float(self.features[i].mass @ (z**2).sum(axis=1))
@@ -84,10 +84,8 @@ class Rows:
         p), whose square is E = Σ w² z_i² z_j² (y − p)² on average by chance. A
         step along it gains about (G² − E) / (E + 1/τ).
         """
-        sides = [
-            self.features[i].principal_contrasts(3)[self.features[i].groups[rows]]
-            for i in self.candidates
-        ]
+        features = [self.features[i] for i in self.candidates]
+        sides = [principal_contrasts(f.contrasts, f.mass, 3)[f.groups[rows]] for f in features]
         owner = np.repeat(np.arange(len(sides)), [z.shape[1] for z in sides])
         z = np.hstack(sides)
         slopes = np.zeros((len(owner), len(owner)))
