@@ -15,15 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tools.arrays import Array, Codes, Positions, softmax
+from ..tools.arrays import Array, Codes, Positions
 from .contrasts import COSINES, Feature
 
-_FEWEST = 4  # values of the larger side of a pair; with fewer, contrasts have all cells
 _MOST_CELLS = 2**15
-_MOST_TABLES = 12
 _KEPT = 16  # tables that are tried with all shapes
 _SHAPES = tuple(product((0.03, 0.3, 3.0, 30.0), (1.0, 0.5, -0.5, -1.0)))
-_LEAST_GAIN = 0.001  # nats per row
 _REPEATED = 0.9  # cells per row from which they do not repeat
 
 
@@ -49,8 +46,7 @@ def possible_tables(
         return found
     for scope in [*[(j,) for j in range(len(features))], *pairs]:
         sizes = [features[j].n_exact + 1 for j in scope]  # the last is that of missing values
-        least = COSINES if len(scope) == 1 else _FEWEST
-        if max(sizes) - 1 <= least or np.prod(sizes) > _MOST_CELLS:
+        if max(sizes) - 1 <= COSINES or np.prod(sizes) > _MOST_CELLS:
             continue
         cells = np.ravel_multi_index([features[j].exact for j in scope], sizes)
         if len(np.unique(cells[rows])) <= _REPEATED * n:
@@ -64,8 +60,7 @@ def possible_tables(
 def tables_that_gain(
     tables: Sequence[Cells],
     rows: Positions,
-    left_out: Array,
-    shares: tuple[Any, Array],
+    posteriors: Array,
     classes: Positions,
     weights: Array,
     cases: Positions | None,
@@ -73,15 +68,15 @@ def tables_that_gain(
 ) -> list[Cells]:
     """Return the tables that raise the likelihood of rows that are left out, with effects.
 
-    Of the ``rows`` by which they are chosen, the classes, weights and cases are
-    given; ``left_out`` are the log posteriors p of rows without themselves,
-    (rows, classes). If O rows of a cell have a class, and E = Σ p are expected,
-    its effect is r ln (O + s) / (E + s): the mean of a gamma-Poisson model, to
-    a power r. With r below 0, a class that was seen becomes less probable, as
-    where each person has one row per class. A row has the effect of the others
-    in its cell, without its own case; p is that of no other table, and without
-    what the fit adds to it for the row, because both would tell the class of
-    the row. In turn, the table and shape (s, r) with the largest mean gain are
+    Of the ``rows`` by which they are chosen, the posteriors p without tables,
+    (rows, classes), classes, weights and cases are given. If O rows of a cell
+    have a class, and E = Σ p are expected, its effect is r ln (O + s) / (E + s):
+    the mean of a gamma-Poisson model, to a power r. With r below 0, a class
+    that was seen becomes less probable, as where each person has one row per
+    class. A row has the effect of the others in its cell, without its own case.
+    (Where p has fitted O, O − E of the others is that of the row with the other
+    sign, and tells its class; but O − E of all, which the effect has, is then
+    about 0.) In turn, the table and shape (s, r) with the largest mean gain are
     added, if the gain divided by its standard error is above √(2 ln m), about
     the largest of m normal numbers, for as many tables and shapes as are
     possible.
@@ -89,7 +84,7 @@ def tables_that_gain(
     Example: of a cell with the classes a, a, and of two classes with p = .5 each,
     s = .1 and r = 1, the effects are ln (2.1 / 1.1) = .65 and ln (.1 / 1.1) = −2.4.
     """
-    marks, p = np.zeros(left_out.shape), np.maximum(softmax(left_out, axis=1), 1e-300)
+    marks, p = np.zeros(posteriors.shape), np.maximum(posteriors, 1e-300)
     own_class = np.arange(len(rows)), classes
     marks[own_class] = 1
     n_tries = n_features * (n_features + 1) / 2 * len(_SHAPES)
@@ -118,27 +113,15 @@ def tables_that_gain(
     kept = np.argsort(-np.round(first, 9), kind="stable")[:_KEPT]
     left, added, cells_left = [left[k] for k in kept.tolist()], list[Cells](), _MOST_CELLS
     of_others, now = {id(table): others(table) for table in left}, p
-    corrected = set[int]()
-
-    def absorbed(table: Cells) -> Array:
-        """Return the residual of each row that the fit adds to the others in its cell."""
-        vectors, curvatures = shares
-        sums = _sums_of_others(table, curvatures[:, None] * vectors, weights, cases)
-        return np.asarray(np.einsum("ij,ij->i", sums, vectors)[:, None] * (marks - p))
-
-    while left and len(added) < _MOST_TABLES:
+    while left:
         tried = [
             (*gain(now, of_others[id(table)], shape), table, shape)
             for table in left
             for shape in _SHAPES
         ]
         mean, error, best, shape = max(tried, key=lambda one: one[0])
-        if mean < max(_LEAST_GAIN, clear * error):
+        if mean <= clear * error:
             break
-        if id(best) not in corrected:
-            corrected.add(id(best))
-            of_others[id(best)][1] = np.maximum(of_others[id(best)][1] - absorbed(best), 0.0)
-            continue
         observed, expected = [
             np.array([np.bincount(best.cells, weights * own, best.size) for own in values.T]).T
             for values in (marks, p)

@@ -26,7 +26,6 @@ from .effect_table import UNSEEN, Values
 _GROUPS = 64  # maximum number of groups of a number
 COSINES = 12  # number of cosines; a category with more levels joins those that occur once
 _LEVELS = 2**12  # about the largest number of levels with contrasts, whose products fit into memory
-_FARTHEST = 4.0  # standard deviations beyond which a line is constant
 _TINY = 1e-300
 
 
@@ -198,7 +197,7 @@ def _line_and_cosines(means: Array, mass: Array) -> tuple[Array, Array]:
     """
     n, roots = len(mass), np.sqrt(mass)[:, None]
     z = means - mass @ means
-    z = np.clip(z / max(float(np.sqrt(mass @ z**2)), _TINY), -_FARTHEST, _FARTHEST)
+    z /= max(float(np.sqrt(mass @ z**2)), _TINY)
     orthonormal, _ = np.linalg.qr(roots * z[:, None] ** np.arange(min(n, 3)))
     line = orthonormal[:, 1:] / roots * np.array([1.0, 0.5])[: min(n, 3) - 1]
     k = np.arange(min(n, COSINES + 1))

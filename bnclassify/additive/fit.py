@@ -42,12 +42,11 @@ _MOST_PAIRS = 128
 _CELLS, _NUMBERS = 2**14, 2**15  # maximum numbers of cells of all pairs, and of cells × classes
 _MOST_TIMES = 3  # the numbers of 3,000 rows or more, divided by those; more are too long in SQL
 _BASE = 700  # number of rows by which curvatures are approximated
-_RANKED_ROWS, _TABLE_ROWS = 2**16, 2**14  # rows by which pairs, and tables of cells, are chosen
-_TABLE_NUMBERS = 2**19  # maximum number of such rows times classes
+_RANKED_ROWS = 2**16  # rows by which pairs are ranked
+_SOME_ROWS = 2**14  # rows by which tables of cells are chosen, and moments of effects computed
+_SOME_NUMBERS = 2**19, 2**23  # maximum number of these times classes, and times effects and classes
 _LEAST_EFFECT = 0.003  # mean effect of a pair, in nats, below which it is left out
 _DIGITS = 6  # of effects, so that files and pages are small
-_MOMENT_ROWS = 10_000  # rows from which the moments of effects are computed
-_MOMENT_NUMBERS = 2**23  # maximum number of such rows times effects and classes
 
 
 @record
@@ -155,7 +154,7 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     sides, terms = _terms(rows, chosen, variances)
     regression = _regression(rows, np.arange(len(rows.classes)), terms)
     weights = variances.power * regression.fit()
-    some = rows.some(min(_TABLE_ROWS, _TABLE_NUMBERS // len(rows.labels)))
+    some = rows.some(min(_SOME_ROWS, _SOME_NUMBERS[0] // len(rows.labels)))
     of_some = rows.weights[some]
     tables = list[Cells]()
     if len(rows.labels) > 1:
@@ -164,9 +163,9 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
         )
     if tables:
         cases = None if rows.cases is None else rows.cases[some]
-        left_out = regression.left_out_scores(weights, variances.power, some)
+        posteriors = np.exp(regression.scores(weights)[some])
         tables = tables_that_gain(
-            tables, some, *left_out, rows.classes[some], of_some, cases, len(rows.features)
+            tables, some, posteriors, rows.classes[some], of_some, cases, len(rows.features)
         )
     return _Fitted(rows, regression, weights, chosen, sides, tables, variances)
 
@@ -291,7 +290,7 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
             cells += of_smooth[np.ix_(*groups)]
         cells[np.ix_(*places)] += exact
         of_pairs[i, j] = [np.arange(len(tables[i])), np.arange(len(tables[j]))], cells
-    some = rows.some(_MOMENT_ROWS)
+    some = rows.some(_SOME_ROWS)
     for pair, (groups, of_cells) in of_pairs.items():
         at = [own[features[i].groups[some]] for i, own in zip(pair, groups, strict=True)]
         squares = np.square(of_cells[at[0], at[1]]).mean(axis=1)
@@ -329,9 +328,9 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
 
 
 def _moments(rows: Rows, tables: Sequence[Array], pairs: Sequence[PairEffects]) -> UnknownEffects:
-    """Return the means and covariances of effects in at most 10,000 rows, for unknown values."""
+    """Return the means and covariances of effects in at most 16,384 rows, for unknown values."""
     n_effects = max((len(tables) + len(pairs)) * len(rows.labels), 1)
-    some = rows.some(min(_MOMENT_ROWS, max(_MOMENT_NUMBERS // n_effects, 1)))
+    some = rows.some(min(_SOME_ROWS, max(_SOME_NUMBERS[1] // n_effects, 1)))
     groups: Codes = np.array([f.groups[some] for f in rows.features]).reshape(
         len(tables), len(some)
     )

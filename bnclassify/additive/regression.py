@@ -21,10 +21,9 @@ import numpy as np
 
 from ..tools.arrays import BLOCK_ROWS, Array, Codes, Positions, log_normalize, slices
 from ..tools.immutable import cached_property
-from .variances import posteriors_of, sum_of_products
+from .variances import OF_CONSTANT, posteriors_of, sum_of_products
 
 _LEAST_CURVATURE = 1e-4
-_PRECISION_OF_CONSTANT = 0.01
 _MEMORY = 20  # steps that L-BFGS remembers
 _MOST_STEPS = 500
 _REFRESHED = (0, 4, 10)  # steps with new curvatures
@@ -115,7 +114,7 @@ class Regression:
     def _precisions(self) -> Array:
         """λ of the constant, which is nearly free, and of all other weights, (weights, 1)."""
         return np.repeat(
-            [_PRECISION_OF_CONSTANT, *[term.precision for term in self.terms]],
+            [1 / OF_CONSTANT, *[term.precision for term in self.terms]],
             [1, *[term.n_weights for term in self.terms]],
         )[:, None]
 
@@ -314,41 +313,24 @@ class Regression:
 
     @cached_property
     def _kernel(self) -> Array:
-        return self._of_base.kernel(self._of_base.terms)
-
-    def kernel(self, others: Sequence[Term]) -> Array:
-        """Return Σ products of contrasts / λ, (rows, rows of others).
-
-        That is the prior covariance of the scores of two rows.
-        """
-        mine, theirs = [
-            np.hstack([t.contrasts[0][t.groups[0]] for t in terms if len(t.contrasts) == 1])
-            for terms in (self.terms, others)
-        ]
-        total: Array = 1 / _PRECISION_OF_CONSTANT + mine @ theirs.T
-        sides, at = dict[int, tuple[Positions, Positions, Array]](), list[list[int]]()
-        of_pairs = [
-            (a, b) for a, b in zip(self.terms, others, strict=True) if len(a.contrasts) == 2
-        ]
-        for one, other in of_pairs:
-            own = [*zip(one.groups, other.groups, one.contrasts, strict=True)]
-            sides |= {id(side[2]): side for side in own}
-            at.append([id(side[2]) for side in own])
-        if not at:
-            return total
-        places = {key: k for k, key in enumerate(sides)}
-        first, second = np.array([[places[key] for key in pair] for pair in at]).T
-        variances = np.zeros((len(sides), len(sides)))
-        variances[first, second] = [1 / one.precision for one, _ in of_pairs]
-        right = [z[g].T.astype("f") for _, g, z in sides.values()]
-        most = max(2**22 // (len(sides) * total.shape[1]), 1)
-        for rows in slices(len(total), most=most):
-            left = [z[g[rows]].astype("f") for g, _, z in sides.values()]
-            kernels = np.empty((len(sides), len(left[0]), total.shape[1]), dtype="f")
-            for a, b, product in zip(left, right, kernels, strict=True):
-                np.matmul(a, b, out=product)
-            total[rows] += sum_of_products(kernels, variances)
-        return total
+        """Σ products of contrasts / λ, (rows, rows) of the base: prior covariances of scores."""
+        terms, n = self._of_base.terms, len(self.base)
+        of_rows = {
+            id(z): z.astype("f")[groups]
+            for term in terms
+            for groups, z in zip(term.groups, term.contrasts, strict=True)
+        }
+        single = [of_rows[id(t.contrasts[0])] for t in terms if len(t.contrasts) == 1]
+        mine, of_pairs = np.hstack(single), [t for t in terms if len(t.contrasts) == 2]
+        total: Array = OF_CONSTANT + mine @ mine.T
+        at = [[id(z) for z in term.contrasts] for term in of_pairs]
+        sides = {key: k for k, key in enumerate(dict.fromkeys([k for pair in at for k in pair]))}
+        kernels, variances = np.empty((len(sides), n, n), dtype="f"), np.zeros((len(sides),) * 2)
+        for key, k in sides.items():
+            np.matmul(of_rows[key], of_rows[key].T, out=kernels[k])
+        for (a, b), term in zip(at, of_pairs, strict=True):
+            variances[sides[a], sides[b]] = 1 / term.precision
+        return total + sum_of_products(kernels, variances) if at else total
 
     def _mean_curvatures(self, posteriors: Array) -> Array:
         """Return the curvature of rows along a difference of two scores, the mean over classes."""
@@ -392,46 +374,6 @@ class Regression:
             return scales * (found - self._of_base.slopes(inner @ contrasts) / self._precisions)
 
         return solve
-
-    def left_out_scores(
-        self, weights: Array, power: float, rows: Positions
-    ) -> tuple[Array, tuple[Any, Array]]:
-        """Return the scores of some rows, each without the row, by one step of Newton.
-
-        The weights were multiplied by a power, and so are their changes. Also
-        return z and d of the rows, of which d_j z_i · z_j is the share of the
-        residual of row i that the fit adds to the posterior of row j.
-
-        With the leverage h = xᵀ (Xᵀ D X + Λ)⁻¹ x and the curvature d of a row,
-        the mean over classes, its scores change by (p − y) h / (1 − d h). With
-        the kernel K = L Lᵀ of the base and the kernel k of a row with it, h =
-        zᵀ (1 + Lᵀ D L)⁻¹ z, z = L⁻¹ k.
-        """
-        from scipy.linalg import solve_triangular  # slow to import
-
-        posteriors = np.exp(self.scores(weights))
-        d = self._mean_curvatures(posteriors)
-        of_base = d[self.base] * (self._share_of_base * float(d.sum()) / float(d[self.base].sum()))
-        kernel = self._kernel.copy()
-        kernel[np.diag_indices(len(kernel))] += 1e-6 * kernel.trace() / len(kernel)
-        lower = np.linalg.cholesky(kernel)
-        system = lower.T @ (of_base[:, None] * lower)
-        system[np.diag_indices(len(system))] += 1
-        inner = lower @ np.linalg.cholesky(system)  # K + K D K = inner innerᵀ
-        vectors = np.empty((len(rows), len(inner)), dtype=np.float32)
-        for block in slices(len(rows), most=1000):
-            k = self._of_base.kernel([term.at(rows[block]) for term in self._scaled[0]])
-            vectors[block] = solve_triangular(inner, k, lower=True, check_finite=False).T
-        vectors *= np.float32(power**0.5)
-        leverages = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-        of_rows = posteriors[rows]
-        one = np.minimum(self.weights, 1.0) / np.maximum(self.weights, 1e-300)
-        bends = (d * one)[rows] * leverages
-        change = np.minimum(self.weights, 1.0)[rows] * leverages / np.maximum(1 - bends, 0.05)
-        residuals = of_rows.copy()
-        residuals[np.arange(len(rows)), self.classes[rows]] -= 1
-        scores: Array = np.log(np.maximum(of_rows, 1e-300)) + residuals * change[:, None]
-        return scores, (vectors, (d * one)[rows])
 
 
 def _inverse_curvature_times(

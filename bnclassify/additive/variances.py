@@ -23,7 +23,7 @@ from ..tools.arrays import Array, Positions, log_normalize, slices, softmax
 from .rows import Pair, Rows
 
 _FEW_ROWS = 20  # number of rows with which effects are halved
-_OF_CONSTANT = 10.0  # prior variance of the constant
+OF_CONSTANT = 10.0  # prior variance of the constant
 _LEAST_CURVATURE = 0.02
 _CONVERGED = 0.03  # mean change of scores
 _MOST_STEPS = 20
@@ -111,7 +111,7 @@ def choose_variances(
     if possible and is_fixed and not variances["pair"]:
         variances["pair"] = _CENTER["pair"]
     found = dict(zip(parts.keys, factors.tolist(), strict=True))
-    return Variances(alone, variances, power, found, factors_of_pairs)
+    return Variances(alone, variances, round(power, 2), found, factors_of_pairs)
 
 
 def _equal_factors(pairs: Sequence[Pair]) -> Array:
@@ -188,7 +188,7 @@ class _Search:
 
     def mean_power(self) -> float:
         """Return the power, averaged in the same way."""
-        return _rounded(np.exp(self._posterior @ np.log([one.power for one in self.tried])))
+        return float(np.exp(self._posterior @ np.log([one.power for one in self.tried])))
 
     @property
     def _posterior(self) -> Array:
@@ -231,7 +231,7 @@ class _Search:
 
 def _kernel(kernels: dict[str, Array], variances: dict[str, float]) -> Array:
     """Return the covariances of rows, the sum of variances times products of contrasts."""
-    total = np.full_like(kernels["smooth"], _OF_CONSTANT)
+    total = np.full_like(kernels["smooth"], OF_CONSTANT)
     for name, kernel in kernels.items():
         if variances[name]:
             total += np.float32(variances[name]) * kernel
