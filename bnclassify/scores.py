@@ -115,7 +115,7 @@ UNKNOWN = -2
 """The state of an unknown value, which is not evidence; that of a missing one is -1."""
 
 _LEAST_VARIANCE = 1e-5
-_USUAL = 10  # number of training rows with so many missing values that show what these add up to
+_USUAL = 5  # number of training rows with so many missing values that show what these add up to
 # The mean of a logistic function of a normal number z is about that of z / √(1 + πv/8).
 _PROBIT = np.pi / 8
 
@@ -140,7 +140,7 @@ class UnknownEffects(Immutable):
     has variances only if there are more than 2,000 effects. A missing value of
     a feature that is ``always`` known in training is unknown, and so are those
     of features with ``gaps`` if a row has more of them than ``most``, as fewer
-    than ten training rows do, so that they do not show what so many add up to.
+    than five training rows do, so that they do not show what so many add up to.
     """
 
     bounds = field_bounds(means=ANY_NUMBER, covariances=ANY_NUMBER, shares=PROBABILITY, most=COUNT)
@@ -289,7 +289,7 @@ class UnknownEffects(Immutable):
 
 
 def number_of_usual_gaps(gaps: Positions, weights: Array) -> float:
-    """Return how many missing values at least ten rows have, and 1 if fewer rows have any.
+    """Return how many missing values at least five rows have, and 1 if fewer rows have any.
 
     >>> number_of_usual_gaps(np.array([0, 1, 2, 8]), np.array([90.0, 30.0, 10.0, 1.0]))
     2.0

@@ -108,7 +108,7 @@ def test_a_model_without_data_gives_the_shares_of_its_training_data(pima):
             before = full["missing_before"].reindex(own.index)
             np.testing.assert_allclose(own["missing_before"], before, atol=1e-9)
     np.testing.assert_allclose(own["log_odds"], full["log_odds"].reindex(own.index), atol=0.002)
-    # Of a row that lacks more values than ten rows do, they are unknown, also in training rows.
+    # Of a row that lacks more values than five rows do, they are unknown, also in training rows.
     usual = train[train.isna().sum(axis=1) <= single.unknown.most]
     assert 0 < len(train) - len(usual) < 10
     again = bn.bnc(class_var="diabetes", dataset=usual, pairs=0)

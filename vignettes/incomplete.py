@@ -63,7 +63,7 @@ print(voting.isna().mean().sort_values(ascending=False).head(4).round(3))
 # A network marginalizes over both, unless missing values are a level. The default regards the effects of unknown features as
 # jointly normal with the known ones, with the means and covariances of the training rows. If nothing is known, the posteriors
 # are the shares of the classes. A missing value of a feature that no training row lacks is unknown, too, and so are all missing
-# values of a row that lacks more values than ten training rows do, because so few rows do not show what that many add up to;
+# values of a row that lacks more values than five training rows do, because so few rows do not show what that many add up to;
 # `print(x)` has the number. For such rows, also of the training data, the SQL of a sum has no answer (`NULL`).
 #
 # ## Learn and predict as usual

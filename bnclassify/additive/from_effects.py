@@ -90,7 +90,7 @@ def from_effects(
     ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A missing value
     has the effect in the row ``"(missing)"``, or 0 without such a row; with a
     dataset, it is unknown if it was never missing and this effect is 0, or if
-    the row lacks more values than ten training rows do, as in the default. If all
+    the row lacks more values than five training rows do, as in the default. If all
     values are text, as in a file, ``True`` and ``False`` of a feature without
     other labels are booleans, unless they are text in `dataset`. With a row
     ``"(unseen)"``, all other labels have its effect; without one, they are

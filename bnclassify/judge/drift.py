@@ -128,7 +128,7 @@ def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFr
     p) ln(q / p) over the values [1]_. Missing and unseen values count as
     values. Each count has a pseudo-count of one half. Without `dataset`, the
     contributions in training are those of the table, also in the few rows that
-    lack more values than ten rows do. Numbers are counted in
+    lack more values than five rows do. Numbers are counted in
     tenths of `dataset`, where a number that a tenth of the rows has is an
     interval of its own, and labels before rare ones are merged. Without
     `dataset`, they are counted in the intervals of the model (more than ten are
