@@ -225,9 +225,7 @@ class EffectTable(BuiltOn):
                 texts.append("in features that no training row lacks")
             if np.count_nonzero(told.gaps) > told.most:
                 number = f"{told.most:g} missing values{' of others' if texts else ''}"
-                texts.append(
-                    f"in rows with more than {number}, as fewer than 5 training rows have"
-                )
+                texts.append(f"in rows with more than {number}, as fewer than 5 training rows have")
         others = f", but unknown {', and '.join(texts)}" if texts else ""
         return f"given the {what} of (missing){others}"
 

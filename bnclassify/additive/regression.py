@@ -314,23 +314,23 @@ class Regression:
     @cached_property
     def _kernel(self) -> Array:
         """Σ products of contrasts / λ, (rows, rows) of the base: prior covariances of scores."""
-        terms, n = self._of_base.terms, len(self.base)
         of_rows = {
-            id(z): z.astype("f")[groups]
-            for term in terms
+            id(z): z[groups]
+            for term in self._of_base.terms
             for groups, z in zip(term.groups, term.contrasts, strict=True)
         }
-        single = [of_rows[id(t.contrasts[0])] for t in terms if len(t.contrasts) == 1]
-        mine, of_pairs = np.hstack(single), [t for t in terms if len(t.contrasts) == 2]
-        total: Array = OF_CONSTANT + mine @ mine.T
-        at = [[id(z) for z in term.contrasts] for term in of_pairs]
-        sides = {key: k for k, key in enumerate(dict.fromkeys([k for pair in at for k in pair]))}
-        kernels, variances = np.empty((len(sides), n, n), dtype="f"), np.zeros((len(sides),) * 2)
-        for key, k in sides.items():
-            np.matmul(of_rows[key], of_rows[key].T, out=kernels[k])
-        for (a, b), term in zip(at, of_pairs, strict=True):
-            variances[sides[a], sides[b]] = 1 / term.precision
-        return total + sum_of_products(kernels, variances) if at else total
+        keys = [[id(z) for z in term.contrasts] for term in self._of_base.terms]
+        single = np.hstack([of_rows[key[0]] for key in keys if len(key) == 1])
+        total: Array = OF_CONSTANT + single @ single.T
+        sides = [*dict.fromkeys([side for key in keys if len(key) == 2 for side in key])]
+        variances = np.zeros((len(sides), len(sides)))
+        for key, term in zip(keys, self._of_base.terms, strict=True):
+            if len(key) == 2:
+                variances[sides.index(key[0]), sides.index(key[1])] = 1 / term.precision
+        for rows in slices(len(total) if sides else 0, most=100):
+            kernels = np.array([of_rows[side][rows] @ of_rows[side].T for side in sides])
+            total[rows] += sum_of_products(kernels, variances)
+        return total
 
     def _mean_curvatures(self, posteriors: Array) -> Array:
         """Return the curvature of rows along a difference of two scores, the mean over classes."""
