@@ -148,6 +148,14 @@ def test_groups_are_held_out_together():
     assert apart > once + 0.15
 
 
+def test_groups_of_each_class_begin_in_another_fold():
+    """So folds of few groups of many classes have about equal sizes."""
+    frame = pd.DataFrame({"x": list("aabbabab"), "y": list("uuvvvvww"), "g": np.arange(8) // 2})
+    x = bn.bnc("nb", "y", frame.drop(columns="g"), smooth=1)
+    found = bn.cv(x, frame, k=3, groups="g", mean=False, metric=lambda p, actual: float(len(actual)))
+    assert sorted(found.iloc[:, 0]) == [2, 2, 4]
+
+
 def test_groups_stay_in_one_fold():
     frame = visits(60, 4, seed=0)
     rows, person = frame.drop(columns="person"), frame["person"]

@@ -1,5 +1,6 @@
 """The smallest changes that lead to another prediction, against all changes."""
 
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -97,6 +98,23 @@ def test_changes_are_the_best_of_all(frame, data):
     check(x, row, found, expected, target)
 
 
+@pytest.mark.parametrize("learner", [partial(bn.kdb_mi, kdbk=3), bn.aode])
+@pytest.mark.parametrize("alternatives", [1, 3])
+def test_changes_of_features_that_interact_are_the_best_of_all(learner, alternatives):
+    """Most targets need two or three changes, whose effects depend on each other."""
+    rows = pd.DataFrame(list(product(range(3), repeat=5)) * 2, columns=list("abcde"))
+    reasons = [rows["a"] == rows["b"], rows["c"] == rows["d"], rows["e"] == 0]
+    frame = rows.assign(y=np.array(list("uuvw"))[np.sum(reasons, axis=0)]).astype("category")
+    x = bn.lp(learner("y", frame), frame, smooth=0.1)
+    sizes = set()
+    for row in frame.iloc[:120:17, :5].to_dict("records"):
+        for target in {*"uvw"} - set(bn.predict(x, [row])):
+            found = bn.counterfactual(x, row, target, alternatives=alternatives)
+            check(x, row, found, by_brute_force(x, row, target, [], 3, alternatives), target)
+            sizes |= {*found["changes"]}
+    assert sizes >= {1, 2}
+
+
 @already_predicted
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -167,6 +185,21 @@ def test_each_feature_has_its_nearest_value(sick):
     crossed = [np.searchsorted(c, [b, a]) for c, a, b in zip(cuts, found["from"], found["to"], strict=True)]
     sizes = [(after - before) / len(c) for c, (before, after) in zip(cuts, crossed, strict=True)]
     assert sizes == sorted(sizes)
+
+
+def test_the_size_of_a_change_is_its_share_of_the_cut_points():
+    """Across 2 of 5 cut points of b is nearer than across 1 of 2 of a, and than 1 of 2 levels."""
+    effects = {"a": [0, 1, 1], "b": [0, 0, 1, 1, 1, 1]}
+    table = [("y", "q", -0.5)]
+    for name, values in effects.items():
+        ends = [-np.inf, *range(1, len(values)), np.inf]
+        table += [
+            (name, f"({low}, {high}]", e) for low, high, e in zip(ends[:-1], ends[1:], values, strict=True)
+        ]
+    table += [("c", "u", 0), ("c", "v", 1)]
+    x = bn.from_effects(pd.DataFrame(table, columns=["feature", "value", "q"]))
+    found = bn.counterfactual(x, {"a": 0, "b": 0, "c": "u"}, "q")
+    assert found["variable"].tolist() == ["b", "a", "c"]
 
 
 def test_changes_that_help_only_together_are_found():

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.special import xlogy
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -29,15 +30,38 @@ def by_hand(data, columns):
     return table
 
 
-def some_data(missing, seed=0):
-    rng = np.random.default_rng(seed)
+def some_data(missing, more_levels=0):
+    rng = np.random.default_rng(0)
     columns = {}
     for i in range(13):
-        levels = 3 if i == 12 else 1 + i % 4
+        levels = 3 if i == 12 else 1 + i % 4 + more_levels
         codes = rng.integers(levels, size=60)
         codes[rng.random(60) < (missing if i < 12 else 0)] = -1
         columns[f"x{i}"] = pd.Categorical.from_codes(codes, [str(k) for k in range(levels)])
     return bn.encode(pd.DataFrame(columns))
+
+
+def information(data, i, j, *given):
+    """I(i; j | given) in nats, from the rows in which all are known."""
+    codes, cards = data.codes[[i, j, *given]], [data.cards[v] for v in (i, j, *given)]
+    table = np.zeros(cards)
+    np.add.at(table, tuple(codes[:, (codes >= 0).all(axis=0)]), 1)
+    margins = table.sum(axis=0, keepdims=True) * table.sum(axis=1, keepdims=True)
+    ratios = np.divide(table * table.sum(axis=(0, 1)), margins, out=np.ones(cards), where=table > 0)
+    return float((table * np.log(ratios)).sum()) / max(1.0, table.sum())
+
+
+@pytest.mark.parametrize("more_levels", [0, 12])  # few levels are counted by products, many by tables
+@pytest.mark.parametrize("missing", [0, 0.3])
+def test_information_of_all_pairs_ranks_parents(missing, more_levels):
+    """The parents of a feature are those with more information on the class, best first."""
+    data = some_data(missing, more_levels)
+    of_class = [information(data, i, 12) for i in range(12)]
+    x = bn.kdb_mi("x12", data, kdbk=11)
+    for f in range(12):
+        first = [p for p in range(12) if (-of_class[p], p) < (-of_class[f], f)]
+        first.sort(key=lambda p: (-round(information(data, f, p, 12), 9), p))
+        assert bn.families(x)[f"x{f}"] == (f"x{f}", *[f"x{p}" for p in first], "x12")
 
 
 def test_too_many_pairs_are_refused_by_their_number(car, monkeypatch):
@@ -140,6 +164,21 @@ def test_the_number_of_threads_of_products_is_restored():
         former = blas_threads()
         bn.tan_cl("class", bn.load_car())
         assert blas_threads() == former
+
+
+@pytest.mark.filterwarnings("ignore:.*the class has 30 numbers", "ignore:.*more levels than half")
+@pytest.mark.parametrize(("n", "missing"), [(16, 0), pytest.param(100, 0.1, marks=pytest.mark.slow)])
+def test_trees_have_the_largest_weight_over_pairs_that_are_counted_in_blocks(n, missing):
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(1 + i % 15, size=300) for i in range(n)]
+    frame = pd.DataFrame(dict(enumerate(codes))).astype("Int64").mask(rng.random((300, n)) < missing)
+    data = bn.encode(frame.assign(c=rng.integers(30, size=300)))
+    weights = np.zeros((n, n))
+    for i, j in combinations(range(n), 2):
+        weights[i, j] = 1 + information(data, i, j, n)  # SciPy has no edges of weight 0
+    tree = [sorted(f[:2]) for f in bn.feature_families(bn.tan_cl("c", data)).values() if f[2:]]
+    found = sum(weights[tuple(edge)] for edge in tree)
+    assert found == pytest.approx(-minimum_spanning_tree(-weights).sum(), abs=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:.*more levels than half")

@@ -112,6 +112,15 @@ def test_ties_count_the_sizes_of_costs_that_cancel():
     assert least_costly(np.log([[0.4, 0.6]]), costs).tolist() == [1]
 
 
+@pytest.mark.filterwarnings("ignore:.*the class has 40 numbers")
+@pytest.mark.parametrize(("n", "first"), [(2, 0), (3, 0), (40, 30)])
+def test_the_first_of_classes_that_differ_by_rounding_is_predicted(n, first):
+    """The logs of neighbors differ by 1.1e-10, so nine of them are tied with the last."""
+    frame = pd.DataFrame({"a": ["x"] * n, "y": range(n)})
+    data = bn.encode(frame, weights=1 + 1.1e-10 * np.arange(n))
+    assert bn.predict(bn.lp(bn.nb("y", data), data, smooth=0), {"a": "x"}).item() == first
+
+
 def test_costs_and_prior_together(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     names = list(bn.classes(x))

@@ -125,6 +125,28 @@ def test_tenths_of_a_number_have_equal_weights():
     assert found == pytest.approx(((q - p) * np.log(q / p)).sum())
 
 
+@pytest.mark.filterwarnings("ignore:'a'. .* values")
+@pytest.mark.parametrize(
+    ("numbers", "weight", "points"),
+    [
+        (np.arange(20.0), 0.1, np.arange(1.5, 18, 2)),  # 0.1 + 0.1 + 0.1 is above 0.3
+        # 10.5 has more than a tenth of the rows, and the other 19 rows are divided into nine parts.
+        ([*range(1, 20), *[10.5] * 30], 1, [3.5, 5.5, 7.5, 9.5, 10.25, 10.75, 11.5, 13.5, 15.5, 17.5]),
+        ([1.0, 2.0, 4.0], 1, [1.5, 3.0]),
+    ],
+    ids=["inexact weights", "a frequent number", "few numbers"],
+)
+def test_tenths_by_hand(numbers, weight, points):
+    frame = pd.DataFrame({"a": [*numbers, *numbers], "y": np.repeat(["p", "q"], len(numbers))})
+    data = bn.encode(frame, weights=np.full(len(frame), float(weight)))
+    x = bn.bnc("nb", "y", data, smooth=1, numbers={"a": "gaussian"})
+    new = frame.iloc[:: 2 + len(frame) // 20]
+    ends = [-np.inf, *points, np.inf]
+    p, q = (np.histogram(rows["a"], ends)[0] * w + 0.5 for rows, w in ((frame, weight), (new, 1)))
+    p, q = p / p.sum(), q / q.sum()
+    assert bn.drift(x, new, data)["psi"]["a"] == pytest.approx(((q - p) * np.log(q / p)).sum())
+
+
 def test_more_than_ten_intervals_are_joined_by_the_middles_of_their_shares():
     """Of 12 equal shares, the middles 2.5 / 12 and 3.5 / 12 are in one tenth, as 8.5 / 12 and 9.5 / 12.
 

@@ -202,6 +202,16 @@ def test_merged_intervals_lose_the_least_variance_step_by_step(pairs, most):
         before = found
 
 
+def test_merged_intervals_of_a_network_have_the_mean_by_its_own_shares():
+    rng = np.random.default_rng(0)
+    is_q = rng.random(400) < 0.2
+    frame = pd.DataFrame({"a": rng.normal(size=400) + 1.5 * is_q, "y": np.where(is_q, "q", "p")})
+    x = bn.bnc("nb", "y", frame, smooth=1, discretize="width", bins=4)
+    shares = (bn.cpt(x, "a") @ bn.cpt(x, "y").to_numpy()).to_numpy().ravel()  # Σ P(value | class) P(class)
+    before, after = bn.effects(x)["q"].to_numpy(), bn.effects(x, steps=3)["q"].to_numpy()
+    assert after[1] == pytest.approx(np.average(before[1:3], weights=shares[:2]))
+
+
 def test_intervals_without_rows_keep_their_effects():
     """Neighbors with rows and nearly equal effects are merged before an interval that has no row."""
     values = ["(-inf, 1]", "(1, 2]", "(2, inf]"]

@@ -285,6 +285,20 @@ def test_equal_rows_are_left_out_together(method, monkeypatch):
     pd.testing.assert_series_equal(bn.loo_summary(found)[:3], bn.loo_summary(expected)[:3], rtol=1e-9)
 
 
+@pytest.mark.parametrize("held_out", ["power", "parents"])
+def test_equal_rows_with_fractions_as_weights_are_left_out_one_by_one(held_out):
+    """Each subtracts its own weight, so the order of the weights of equal rows does not matter."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (12, 3))
+    frame = pd.DataFrame(codes.repeat(2, axis=0), columns=["a", "b", "y"])
+    found = []
+    for weights in ([0.2, 0.9], [0.9, 0.2]):
+        data = bn.encode(frame, weights=np.tile(weights, 12))
+        x = bn.lp(bn.kdb_mi("y", data), data, smooth=1, held_out=held_out)
+        found.append(bn.loo_summary(x)["log_likelihood"])
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
 def test_leave_one_out_does_not_estimate_performance_on_new_rows():
     """The parents were chosen by the classes of the excluded rows, and all features are noise."""
     rng = np.random.default_rng(0)
@@ -480,6 +494,16 @@ def test_models_without_a_joint_distribution_say_so(car):
             bn.write_bif(model, "never.bif")
         with pytest.raises(TypeError, match="missing"):
             bn.lp(model, car, smooth=1, missing="em")
+
+
+def test_nothing_known_gives_the_class_shares_and_a_class_without_rows_a_smoothed_one():
+    frame = pd.DataFrame(
+        {"a": ["u", "v", "v", "v"] * 10, "y": pd.Categorical(list("ppqp") * 10, list("pqr"))}
+    )
+    x = bn.lp(bn.nb("y", frame), frame, smooth=1, held_out="weights")
+    found = bn.predict(x, frame[[]].head(1), prob=True, unknown=["a"])
+    expected = np.array([30 / 40, 10 / 40, 1 / 43])  # of r, (0 + 1) / (40 + 3)
+    np.testing.assert_allclose(found, [expected / expected.sum()])
 
 
 def test_learning_again_starts_from_the_structure(car):

@@ -223,3 +223,14 @@ def test_a_zero_far_below_positive_numbers_can_stand_for_a_missing_value(zeros, 
     table = bn.check_data(pd.DataFrame({"v": values, "y": rng.choice(["a", "b"], len(values))}), "y")
     said = "the number 0, which can stand for a missing value"
     assert (said in table["finding"].tolist()) == found
+
+
+@pytest.mark.filterwarnings("ignore:'a'. 300 values in 600 rows")
+def test_few_new_labels_have_the_codes_of_a_model_with_many():
+    """Codes of up to 127 take a byte, in which 200 would be -56."""
+    frame = pd.DataFrame({"a": [f"v{i}" for i in range(300)] * 2, "y": list("ppq") * 200})
+    x = bn.lp(bn.nb("y", frame), frame, smooth=1)
+    every = bn.predict(x, frame, prob=True)
+    for i in (5, 199, 299):
+        found = bn.predict(x, pd.DataFrame({"a": [f"v{i}"]}), prob=True)
+        np.testing.assert_array_equal(found, every.iloc[[i]])

@@ -9,7 +9,7 @@ from math import log, prod
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
@@ -466,6 +466,24 @@ def test_a_power_is_learned_by_leaving_rows_out(car):
         assert bn.loo_summary(powered).power > 1
         assert bn.cloglik(powered, car) > bn.cloglik(plain, car)
         assert bn.predict(powered, car).equals(bn.predict(plain, car))
+
+
+@examples(80)
+@given(
+    frame=with_copies(min_rows=4, max_rows=15, missing=0.2, max_features=3),
+    chosen=settings(),
+    amount=st.sampled_from([{"smooth": 1}, {"m": 2.5}]),
+)
+def test_a_power_is_learned_from_posteriors_by_the_other_rows(frame, chosen, amount):
+    chosen["weights"] = None  # which are those of all rows
+    assume(len(frame["class"].cat.categories) > 1)
+    x = bn.lp(bn.ande("class", frame, **chosen), frame, held_out="power", **amount)
+    found, expected = bn.loo_summary(x), 0.0
+    for i, row in enumerate(records(frame)):
+        others = ByHand(frame.drop(index=i), "class", amount.get("smooth"), amount.get("m"))
+        p = np.array(others.posterior(row, **chosen)) ** found.power
+        expected += log(p[frame["class"].cat.codes[i]] / p.sum())
+    assert found.log_likelihood == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("features", [[], ["safety"]])

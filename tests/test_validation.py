@@ -129,6 +129,22 @@ def test_one_seed_gives_the_folds_and_models_of_cv(learner, car):
     assert accuracies.tolist() == pytest.approx(expected)
 
 
+def test_every_round_has_a_seed_of_its_own(car):
+    drawn, few = [], car.iloc[::8]
+
+    def drawing(class_var, dataset, *, rng=None):
+        drawn.append(rng is not None and int(rng.integers(2**40)))
+        return bn.nb(class_var, dataset)
+
+    x, seeds = bn.bnc(drawing, "class", few, smooth=1), []
+    for seed in (0, 0, 1):
+        drawn.clear()
+        bn.cv(x, few, k=3, repeats=2, rng=seed)
+        seeds.append([*drawn])
+    assert seeds[0] == seeds[1]
+    assert len({*seeds[0], *seeds[2]}) == 12
+
+
 def test_folds_are_stratified_in_every_repeat(car):
     """The numbers of rows that the folds have of a class differ by one at most."""
     x = bn.lp(bn.nb("class", car), car, smooth=1)

@@ -29,10 +29,13 @@ def weighted_and_repeated(frame, weights):
 
 
 @st.composite
-def pairs(draw, **options):
-    frame = draw(frames(missing=0.2, **options))
+def pairs(draw, unlabeled=False, **options):
+    """A frame, with weights and with repeated rows; every third row can lack the class."""
+    frame = draw(frames(missing=0.2, min_rows=1 + unlabeled, **options))
+    if unlabeled:
+        frame["class"] = frame["class"].where(frame.index % 3 > 0)
     weights = draw(st.lists(st.integers(0, 3), min_size=len(frame), max_size=len(frame)))
-    weights[draw(st.integers(0, len(frame) - 1))] = 1
+    weights[1 if unlabeled else draw(st.integers(0, len(frame) - 1))] = 1
     return frame, *weighted_and_repeated(frame, weights)
 
 
@@ -57,7 +60,7 @@ def test_models_and_scores(data):
 @given(st.data())
 @examples(40)
 def test_expectation_maximisation(data):
-    frame, weighted, repeated = data.draw(pairs(max_features=3))
+    frame, weighted, repeated = data.draw(pairs(unlabeled=data.draw(st.booleans()), max_features=3))
     structure = data.draw(networks(frame))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # two iterations do not converge
