@@ -14,6 +14,7 @@ from hypothesis import settings
 
 import bnclassify as bn
 
+from .forms import by_dask, chunks, in_duckdb, in_parquet, in_postgres, server_of_postgres
 from .strategies import USUAL
 
 settings.register_profile("default", deadline=None, max_examples=USUAL // 4)
@@ -126,6 +127,37 @@ def voting():
 def votes(voting):
     """The complete rows of the voting data."""
     return voting.dropna().reset_index(drop=True)
+
+
+@pytest.fixture(scope="session")
+def duck():
+    return pytest.importorskip("ibis", reason="the extra databases has ibis").duckdb.connect()
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    with server_of_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def forms(request, tmp_path):
+    """Functions that put a frame into a form of data in which rows can stay where they are."""
+    return {
+        "chunks": lambda frame: chunks(frame, 300),
+        "partitions": lambda frame: by_dask(frame, 5),
+        "duckdb": lambda frame: in_duckdb(request.getfixturevalue("duck"), frame),
+        "parquet": lambda frame: in_parquet(request.getfixturevalue("duck"), frame, tmp_path),
+        "postgres": lambda frame: in_postgres(request.getfixturevalue("postgres"), frame),
+    }
+
+
+@pytest.fixture(
+    params=["duckdb", *[pytest.param(s, marks=pytest.mark.slow) for s in ("parquet", "postgres")]]
+)
+def store(request, forms):
+    """A function that puts a frame into a database and returns its table."""
+    return forms[request.param]
 
 
 def scores_of(x):

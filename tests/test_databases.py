@@ -1,13 +1,8 @@
 """Tables in DuckDB and PostgreSQL: the models of memory, from GROUP BY queries alone."""
 
-import os
 import re
-import shutil
-import subprocess
-import tempfile
 import warnings
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,146 +13,15 @@ from hypothesis import strategies as st
 import bnclassify as bn
 
 from . import test_sql
-from .conftest import informative_gaps
+from .forms import as_text, in_duckdb, in_postgres, where_they_are
 from .strategies import examples, frames
-from .test_parts import LEARNERS, numbers_frame, same_data, same_model, where_they_are
+from .test_parts import numbers_frame, same_data, same_model
 from .test_sql import check
 from .zoo import case
 
 ibis = pytest.importorskip("ibis", reason="ibis is not installed; the extra databases has it")
 
 pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # by ibis
-
-NUMBERS = count()
-
-
-def as_text(frame):
-    """The frame without categories, whose levels are sorted as those of a table are."""
-    return frame.astype(dict.fromkeys(frame.select_dtypes("category"), "string"))
-
-
-@pytest.fixture(scope="module")
-def duck():
-    return ibis.duckdb.connect()
-
-
-def in_duckdb(duck, frame, columns="*"):
-    name = f"t{next(NUMBERS)}"
-    duck.con.register("frame", as_text(frame))
-    duck.con.execute(f"CREATE TABLE {name} AS SELECT {columns} FROM frame")
-    duck.con.unregister("frame")
-    return duck.table(name)
-
-
-def in_parquet(duck, frame):
-    """A folder of files, read where it is."""
-    folder = Path(tempfile.mkdtemp(dir=duck.folder))
-    for i, part in enumerate(np.array_split(np.arange(len(frame)), 3)):
-        as_text(frame.iloc[part]).to_parquet(folder / f"{i}.parquet", index=False)
-    return duck.read_parquet(folder / "*.parquet")
-
-
-def program(name):
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    return shutil.which(name, path=os.pathsep.join([*map(str, folders), os.environ.get("PATH", "")]))
-
-
-@pytest.fixture(scope="module")
-def postgres():
-    """A server on a socket in a temporary folder, of a user who is not root."""
-    initialize, control = program("initdb"), program("pg_ctl")
-    if initialize is None or control is None:
-        if os.environ.get("BNCLASSIFY_ALL_PROGRAMS"):
-            pytest.fail("PostgreSQL is not installed")
-        pytest.skip("PostgreSQL is not installed; Debian's package postgresql has it")
-    pytest.importorskip("psycopg", reason="psycopg is not installed; the extra test has it")
-    user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
-    folder = tempfile.mkdtemp(prefix="pg", dir="/tmp")  # a short path, as that of a socket must be
-    if user:
-        shutil.chown(folder, user["user"])
-
-    def run(*command):
-        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, **user)
-
-    data, options = f"{folder}/data", f"-c listen_addresses='' -k {folder} -F"
-    run(initialize, "-D", data, "-A", "trust", "-U", "tester", "-E", "UTF8", "--locale=C", "--no-sync")
-    run(control, "-D", data, "-w", "-l", f"{folder}/log", "-o", options, "start")
-    try:
-        server = ibis.postgres.connect(host=folder, user="tester", database="postgres")
-        yield server
-        server.disconnect()
-    finally:
-        run(control, "-D", data, "-m", "fast", "stop")
-        shutil.rmtree(folder)
-
-
-TYPES = {"i": "bigint", "u": "bigint", "f": "double precision", "b": "boolean"}
-
-
-def in_postgres(server, frame, **types):
-    name, text = f"t{next(NUMBERS)}", as_text(frame)
-    kinds = {column: types.get(column, TYPES.get(text[column].dtype.kind, "text")) for column in text}
-    quoted = {column: '"' + column.replace('"', '""') + '"' for column in text}
-    rows = text.astype(object).where(text.notna(), None).itertuples(index=False, name=None)
-    with server.con.cursor() as cursor:
-        columns = ", ".join(f"{quoted[column]} {kind}" for column, kind in kinds.items())
-        cursor.execute(f"CREATE TABLE {name} ({columns})")
-        cursor.executemany(f"INSERT INTO {name} VALUES ({', '.join(['%s'] * text.shape[1])})", list(rows))
-    server.con.commit()
-    return server.table(name)
-
-
-@pytest.fixture(
-    params=[
-        "duckdb",
-        pytest.param("parquet", marks=pytest.mark.slow),
-        pytest.param("postgres", marks=pytest.mark.slow),
-    ]
-)
-def store(request, tmp_path):
-    """A function that puts a frame into a database and returns its table."""
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres")
-        return lambda frame: in_postgres(server, frame)
-    duck = request.getfixturevalue("duck")
-    duck.folder = tmp_path
-    return lambda frame: {"duckdb": in_duckdb, "parquet": in_parquet}[request.param](duck, frame)
-
-
-@pytest.mark.slow
-@informative_gaps
-@pytest.mark.parametrize("name", ["car", "voting"])
-def test_models_are_those_of_memory(store, name):
-    frame, class_var = (bn.load_car(), "class") if name == "car" else (bn.load_voting(), "Class")
-    frame = as_text(frame)
-    table = where_they_are(store(frame))
-    for learner, options in LEARNERS.items():
-        if name == "voting" and learner in ("nb", "chow_liu", "chisq_dn", "ban"):
-            continue
-        if name == "voting" and learner == "hc":
-            with pytest.raises(ValueError, match="missing values in 'handicapped_infants'"):
-                getattr(bn, learner)(class_var, table)
-            continue
-        x, y = (bn.bnc(learner, class_var, data, smooth=1, dag_args=options) for data in (table, frame))
-        same_model(x, y)
-    if name == "voting":  # priors and updates start from such counts
-        return
-    structure = bn.kdb_mi(class_var, frame)
-    for prior in ({"smooth": 0}, {"ess": 2}, {"m": 1}, {"backoff": True}):
-        same_model(*(bn.lp(structure, data, **prior) for data in (table, frame)))
-    structure = bn.tan_cl(class_var, frame)
-    whole = bn.lp(structure, frame, smooth=1)
-    half = bn.lp(whole, frame.iloc[::2], smooth=1)
-    same_model(bn.update(half, where_they_are(store(frame.iloc[1::2]))), whole)
-
-
-def test_scores_from_counts(store, car):
-    table, x = where_they_are(store(car)), bn.bnc("tan_cl", "class", as_text(car), smooth=1)
-    for score in (bn.loglik, bn.AIC, bn.BIC, bn.network_score):
-        assert score(x, table) == pytest.approx(score(x, car), rel=1e-13)
-    assert bn.cmi("doors", "class", table, z="safety") == pytest.approx(
-        bn.cmi("doors", "class", car, z="safety")
-    )
 
 
 def odd_frame():
@@ -243,39 +107,25 @@ def test_enums_of_postgres(postgres, car):
 
 
 @pytest.mark.slow
-def test_weights_are_a_column(store, car):
-    rng = np.random.default_rng(0)
-    weighed = as_text(car).assign(times=rng.integers(0, 3, len(car)), share=rng.random(len(car)))
+def test_weights_with_fractions(store, car):
+    weighed = as_text(car).assign(share=np.random.default_rng(0).random(len(car)))
     table = store(weighed)
-    parts = where_they_are(table.drop("share"), weights="times")
-    rows = bn.encode(weighed.drop(columns="share"), weights="times")
-    for learner in ("tan_cl", "hc", "aode", "ande"):
-        same_model(*(bn.bnc(learner, "class", data, smooth=1) for data in (parts, rows)))
-    x = bn.bnc("tan_cl", "class", rows, smooth=1)
-    assert bn.BIC(x, parts) == pytest.approx(bn.BIC(x, rows), rel=1e-13)
-    assert parts.size == rows.size
     mine, other = (
         bn.bnc("tan_cl", "class", encode(data, weights="share"), smooth=1)
-        for encode, data in (
-            (where_they_are, table.drop("times")),
-            (bn.encode, weighed.drop(columns="times")),
-        )
+        for encode, data in ((where_they_are, table), (bn.encode, weighed))
     )
     assert mine.families == other.families
     for name, cpt in bn.params(other).items():
         np.testing.assert_allclose(bn.params(mine)[name], cpt, rtol=1e-12)
-    small = table.mutate(share=table.share / 1000).drop("times")
+    small = table.mutate(share=table.share / 1000)
     with pytest.warns(UserWarning, match="less than the number of its rows, 1,728"):
         bn.hc("class", where_they_are(small, weights="share"))
     wrong = table.mutate(share=(table.share > 0.5).ifelse(-1.5, ibis.null("float64")))
     with pytest.raises(ValueError, match=r"weights must be finite numbers of 0 or more; got 1,728 others"):
         bn.nb("class", where_they_are(wrong, weights="share"))
-    with pytest.raises(
-        TypeError, match="weights must be a column of numbers; got 'doors', with string values"
-    ):
-        where_they_are(table.select("doors", "class"), weights="doors")
-    with pytest.raises(KeyError, match="weights: no column 'tims'"):
-        where_they_are(table, weights="tims")
+    for name, error in (("doors", TypeError), ("tims", KeyError)):
+        with pytest.raises(error, match=f"weights.*'{name}'"):
+            where_they_are(table, weights=name)
 
 
 @pytest.mark.slow

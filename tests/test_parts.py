@@ -13,45 +13,8 @@ import bnclassify as bn
 from bnclassify.models import Partitions
 
 from .conftest import informative_gaps
+from .forms import as_text, by_dask, chunks, where_they_are, with_unknown_categories
 from .strategies import examples, frames, networks
-
-CLASS = {"car": "class", "voting": "Class"}
-
-
-def chunks(frame, size=100):
-    """A function that gives a frame in pieces, the first of them empty."""
-    starts = [0, *range(0, len(frame), size)]
-    return lambda: (frame.iloc[start : start + size * (i > 0)] for i, start in enumerate(starts))
-
-
-def by_dask(frame, parts):
-    return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=parts, sort=False)
-
-
-def with_unknown_categories(frame, parts):
-    """Each partition with separate categories in a separate order, and one empty partition."""
-    dd = pytest.importorskip("dask.dataframe")
-    pieces = np.array_split(np.arange(len(frame)), parts)
-    pieces.insert(1, np.array([], dtype=int))
-    made = [frame.iloc[rows].astype(object).astype("category") for rows in pieces]
-    unknown = dd.from_map(lambda i: made[i], range(len(made)), meta=made[0])
-    return unknown.assign(**{c: unknown[c].cat.as_unknown() for c in frame})
-
-
-def where_they_are(data, **options):
-    return bn.encode(data, in_memory=False, **options)
-
-
-FORMS = {
-    "chunks": lambda frame: where_they_are(chunks(frame)),
-    "5 partitions": lambda frame: where_they_are(by_dask(frame, 5)),
-}
-"""Data that stay where they are."""
-
-
-@pytest.fixture(params=["chunks", pytest.param("5 partitions", marks=pytest.mark.slow)])
-def form(request):
-    return FORMS[request.param]
 
 
 def same_data(mine, other):
@@ -311,10 +274,62 @@ def test_text_of_many_levels_is_not_narrow(monkeypatch):
 
 # Counted where they are.
 
+
+def fitted(learner, prior=None, **options):
+    """A job: learn a structure, and estimate its parameters with a prior."""
+    return lambda data: bn.bnc(learner, "class", data, dag_args=options, **(prior or {"smooth": 1}))
+
+
+CAR, VOTES = bn.load_car(), bn.load_voting().rename(columns={"Class": "class"})
+TIMES = np.random.default_rng(0).integers(0, 3, len(CAR))
+WEIGHTED, WEIGHTED_VOTES = CAR.assign(times=TIMES), VOTES.assign(times=TIMES[: len(VOTES)])
+TREE, STRUCTURE = bn.bnc("tan_cl", "class", CAR, smooth=1), bn.kdb_mi("class", VOTES)
+CLASSES = ["mx_missile", "crime", "immigration"]
+PRIORS = ({"smooth": 0}, {"ess": 2}, {"m": 1}, {"backoff": True})
 LEARNERS = {
     "nb": {}, "tan_cl": {"score": "bic"}, "chow_liu": {}, "kdb_mi": {}, "hc": {}, "ban": {"score": "bde"},
-    "chisq_dn": {}, "aode": {},
+    "chisq_dn": {}, "aode": {}, "ande": {},
 }  # fmt: skip
+SEVERAL = {
+    "bridge": lambda data: bn.mbc(CLASSES, data, max_parents=2),
+    "trees": lambda data: bn.mbc(CLASSES, data, features="tree", score="bde"),
+    "no arcs between classes": lambda data: bn.mbc(CLASSES, data, classes="empty", score="loglik"),
+    "maode": lambda data: bn.maode(CLASSES, data, score="aic"),
+    "chain": lambda data: bn.chain(CLASSES, data, learner="tan_cl", order=CLASSES[::-1]),
+}
+"""Learners of models of several classes."""
+
+
+def several(learner, **prior):
+    """The same for several classes."""
+    return lambda data: bn.lp(SEVERAL[learner](data), data, **(prior or {"smooth": 1}))
+
+
+def scores(*functions, **options):
+    return lambda data: [function(TREE, data, **options) for function in functions]
+
+
+GIVEN = (None, "safety", ["safety", "lug_boot"])
+JOBS = {
+    **{name: (CAR, fitted(name, **options)) for name, options in LEARNERS.items()},
+    **{f"{n}, gaps": (VOTES, fitted(n)) for n in ("nb", "tan_cl", "chow_liu", "kdb_mi", "chisq_dn", "aode")},
+    **{f"ande {n}": (VOTES.iloc[:, -9:], fitted("ande", n=n, subsumption=50)) for n in (0, 1, 2)},
+    **{str(prior): (VOTES, lambda data, prior=prior: bn.lp(STRUCTURE, data, **prior)) for prior in PRIORS},
+    "manb": (VOTES, fitted("nb", {"smooth": 1, "manb_prior": 0.5})),
+    "update": (CAR, lambda data: bn.update(TREE, data)),
+    **{name: (VOTES, several(name)) for name in SEVERAL},
+    "bridge, ess": (VOTES, several("bridge", ess=2)),
+    "bridge, m": (VOTES, several("bridge", m=1)),
+    **{f"{name}, weights": (WEIGHTED, fitted(name)) for name in ("tan_cl", "hc", "aode", "ande")},
+    **{f"{name}, weights": (WEIGHTED_VOTES, several(name)) for name in SEVERAL},
+    "scores": (CAR, scores(bn.loglik, bn.AIC, bn.BIC, bn.network_score)),
+    "cloglik": (CAR, scores(bn.cloglik)),
+    "cmi": (CAR, lambda data: [bn.cmi("doors", "class", data, z=given) for given in GIVEN]),
+}
+"""What is asked of data: a frame, and a function of its rows in any form."""
+
+NEED_ROWS = ("cloglik",)
+QUICK = {("duckdb", "scores"), ("duckdb", "cmi"), ("partitions", "tan_cl")}
 
 
 def same_model(mine, other):
@@ -322,68 +337,48 @@ def same_model(mine, other):
     for x, y in zip(bn.members(mine), bn.members(other), strict=True):
         assert x.families == y.families
         assert x.levels == y.levels
-        for name, table in bn.params(y).items() if y.fitted else ():
+        for name, table in bn.params(y).items() if y.fitted and isinstance(y, bn.models.BNC) else ():
             np.testing.assert_array_equal(bn.params(x)[name], table)
     assert repr(mine) == repr(other)
 
 
-@pytest.mark.slow
 @informative_gaps
-@pytest.mark.parametrize("name", CLASS)
-@pytest.mark.parametrize("learner", LEARNERS)
-def test_models_are_those_of_memory(form, name, learner):
-    frame = bn.load_car() if name == "car" else bn.load_voting()
-    parts, class_var = form(frame), CLASS[name]
-    if name == "voting" and learner in ("hc", "ban"):
-        with pytest.raises(ValueError, match="missing values in 'handicapped_infants'"):
-            getattr(bn, learner)(class_var, parts)
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # by ibis
+@pytest.mark.parametrize(
+    ("form", "job"),
+    [
+        pytest.param(form, job, marks=() if form == "chunks" or (form, job) in QUICK else pytest.mark.slow)
+        for form in ("chunks", "partitions", "duckdb", "parquet", "postgres")
+        for job in JOBS
+        if form in ("chunks", "partitions") or job not in NEED_ROWS
+    ],
+)
+def test_answers_are_those_of_memory(form, job, forms):
+    frame, work = JOBS[job]
+    frame = frame if form in ("chunks", "partitions") else as_text(frame)
+    weights = {"weights": "times"} if "times" in frame else {}
+    mine, other = work(where_they_are(forms[form](frame), **weights)), work(bn.encode(frame, **weights))
+    if isinstance(other, list):
+        assert mine == pytest.approx(other, rel=1e-13, abs=1e-14)
         return
-    options = {"smooth": 1, "dag_args": LEARNERS[learner]}
-    same_model(bn.bnc(learner, class_var, parts, **options), bn.bnc(learner, class_var, frame, **options))
-
-
-PRIORS = ({"smooth": 0}, {"ess": 2}, {"m": 1}, {"backoff": True}, {"smooth": 1, "manb_prior": 0.5})
-
-
-@pytest.mark.parametrize("prior", PRIORS, ids=str)
-def test_parameters_are_those_of_memory(form, prior):
-    votes = bn.load_voting()
-    structure = bn.nb("Class", votes) if "manb_prior" in prior else bn.kdb_mi("Class", votes)
-    x, y = (bn.lp(structure, data, **prior) for data in (form(votes), votes))
-    same_model(x, y)
-    if "backoff" in prior:
-        pd.testing.assert_series_equal(bn.concentrations(x), bn.concentrations(y))
-
-
-@informative_gaps
-@pytest.mark.parametrize("n", [0, 1, 2])
-def test_averaged_estimators(form, n):
-    votes = bn.load_voting()
-    options = {"smooth": 1, "dag_args": {"n": n, "subsumption": 50}}
-    x, y = (bn.bnc("ande", "Class", data, **options) for data in (form(votes), votes))
-    pd.testing.assert_frame_equal(bn.predict(x, votes, prob=True), bn.predict(y, votes, prob=True))
-
-
-def test_scores(car, form):
-    x = bn.bnc("tan_cl", "class", car, smooth=1)
-    parts = form(car)
-    for score in (bn.loglik, bn.cloglik, bn.AIC, bn.BIC, bn.network_score):
-        assert score(x, parts) == pytest.approx(score(x, car), rel=1e-13)
-    for given_ in (None, "class", ["class", "doors"]):
-        mine, other = (bn.cmi("persons", "safety", data, z=given_) for data in (parts, car))
-        assert mine == pytest.approx(other, abs=1e-14)
+    same_model(mine, other)
+    assert bn.values(mine) == bn.values(other)
+    found = [bn.predict(x, frame.head(99), prob=True) for x in (mine, other)]
+    pd.testing.assert_frame_equal(*found, rtol=0, atol=0)
+    if "backoff" in job:
+        pd.testing.assert_series_equal(bn.concentrations(mine), bn.concentrations(other))
 
 
 @pytest.mark.slow
 @informative_gaps
 @pytest.mark.parametrize("parts", [1, 5])
 def test_unknown_categories_are_sorted(parts):
-    votes = bn.load_voting()
-    data, text = with_unknown_categories(votes, parts), votes.astype(object)
+    data, text = with_unknown_categories(VOTES, parts), VOTES.astype(object)
     same_data(bn.encode(data), bn.encode(text))
     for rows in (data, where_they_are(data)):
-        x = bn.bnc("tan_cl", "Class", rows, smooth=1)
-        same_model(x, bn.bnc("tan_cl", "Class", text, smooth=1))
+        same_model(fitted("tan_cl")(rows), fitted("tan_cl")(text))
+    for name in ("bridge", "chain"):
+        same_model(*(bn.lp(SEVERAL[name](rows), rows, smooth=1) for rows in (where_they_are(data), text)))
 
 
 def test_categories_that_never_occur_stay(car):
@@ -394,7 +389,7 @@ def test_categories_that_never_occur_stay(car):
 
 
 @given(st.data())
-@examples(40)
+@examples(20)
 def test_any_parts_of_any_rows(data):
     frame = data.draw(frames(missing=0.2))
     size = data.draw(st.integers(1, len(frame)))
@@ -404,6 +399,8 @@ def test_any_parts_of_any_rows(data):
     structure = data.draw(networks(frame))
     for prior in ({"smooth": 0.5}, {"backoff": True}):
         same_model(bn.lp(structure, parts, **prior), bn.lp(structure, frame, **prior))
+    for learn in (bn.mbc, bn.maode):
+        same_model(*(bn.lp(learn(["class", "x0"], rows), rows, smooth=0.5) for rows in (parts, frame)))
 
 
 @pytest.mark.filterwarnings("ignore:the network has")
@@ -419,22 +416,19 @@ def test_many_levels():
 
 
 @pytest.mark.parametrize("raw", [chunks, lambda frame: by_dask(frame, 3)], ids=["chunks", "dask"])
-def test_weights_in_a_column(car, raw):
-    weighed = car.assign(times=np.random.default_rng(0).integers(0, 3, len(car)))
-    parts, rows = where_they_are(raw(weighed), weights="times"), bn.encode(weighed, weights="times")
-    for learner in ("tan_cl", "hc"):
-        same_model(*(bn.bnc(learner, "class", data, smooth=1) for data in (parts, rows)))
-    x = bn.bnc("nb", "class", rows, smooth=1)
-    assert bn.loglik(x, parts) == pytest.approx(bn.loglik(x, rows), rel=1e-13)
+def test_weights_in_a_column(raw):
+    parts, rows = (
+        encode(data, weights="times")
+        for encode, data in ((where_they_are, raw(WEIGHTED)), (bn.encode, WEIGHTED))
+    )
+    assert bn.loglik(TREE, parts) == pytest.approx(bn.loglik(TREE, rows), rel=1e-13)
     assert parts.size == rows.size
-    with pytest.raises(
-        TypeError, match="weights must be the name of a column if data are partitioned; got array"
-    ):
-        where_they_are(raw(car), weights=np.ones(len(car)))
+    with pytest.raises(TypeError, match="must be the name of a column if data are partitioned; got array"):
+        where_they_are(raw(CAR), weights=np.ones(len(CAR)))
     with pytest.raises(KeyError, match=r"weights: no column 'tims'.*'times'"):
-        where_they_are(raw(weighed), weights="tims")
+        where_they_are(raw(WEIGHTED), weights="tims")
     with pytest.raises(TypeError, match="weights_are must be 'frequencies' if rows stay where they are"):
-        where_they_are(raw(weighed), weights="times", weights_are="cases")
+        where_they_are(raw(WEIGHTED), weights="times", weights_are="cases")
 
 
 @pytest.mark.parametrize("stay", [lambda data: data, where_they_are], ids=["read", "where they are"])
@@ -590,7 +584,7 @@ def test_estimators_take_rows_in_memory(car):
     )
 
 
-@pytest.mark.parametrize("parts", [1, 17])
+@pytest.mark.parametrize("parts", [1, 7])
 def test_predictions_are_lazy(car, votes, parts):
     for frame, name in ((car, "class"), (votes, "Class")):
         x = bn.bnc("tan_cl", name, frame, smooth=1)
@@ -669,3 +663,54 @@ def test_values_that_change_between_passes_are_refused(change):
         bn.bnc("tan_cl", "y", where_they_are(changing(9)), smooth=1),
         bn.bnc("tan_cl", "y", chunks(frame), smooth=1),
     )
+
+
+# Several class variables.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", ["bridge", "maode", "chain"])
+def test_scores_and_lazy_predictions_of_several_classes(learner):
+    votes = VOTES.dropna(subset=CLASSES)
+    x = bn.lp(SEVERAL[learner](votes), votes, smooth=1)
+    for score in (bn.cloglik,) if learner == "chain" else (bn.loglik, bn.cloglik):
+        assert score(x, where_they_are(chunks(votes))) == pytest.approx(score(x, votes), rel=1e-13)
+    lazy = by_dask(votes, 5)
+    for wish in ({}, {"prob": True}, {"joint": True}, {"joint": True, "prob": True}):
+        pd.testing.assert_frame_equal(bn.predict(x, lazy, **wish).compute(), bn.predict(x, votes, **wish))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("learner", "options"),
+    [
+        *((learner, {"smooth": 1}) for learner in SEVERAL),
+        ("bridge", {"ess": 3}),
+        ("maode", {"m": 1}),
+        ("chain", {"backoff": True}),
+    ],
+)
+def test_rows_in_turn_are_rows_at_once(learner, options, tmp_path):
+    votes = VOTES
+    x = SEVERAL[learner](votes)
+    bn.save(bn.lp(x, votes.iloc[::2], **options), tmp_path / "x.json")
+    y, more = bn.lp(x, votes, **options), votes.iloc[1::2]
+    for rows in (more, where_they_are(chunks(more)), by_dask(more, 3)):
+        same_model(bn.update(bn.load(tmp_path / "x.json"), rows), y)
+    strange = more.assign(crime=more["crime"].astype(object).where(more["crime"] != "n", "nay"))
+    with pytest.raises(ValueError, match="'crime': 'nay' not among the levels of the model"):
+        bn.update(y, strange)
+
+
+@pytest.mark.parametrize("learn", [bn.mbc, bn.maode])
+def test_no_row_that_counts_is_told_of_in_any_form(learn):
+    votes = VOTES
+    x = learn(CLASSES, votes)
+    gaps = votes.assign(**{name: votes[name].where(votes[name].isna()) for name in CLASSES})
+    for data in (gaps, [gaps], where_they_are([gaps]), where_they_are(by_dask(gaps, 2))):
+        with pytest.raises(ValueError, match=r"all of .* are missing in every row"):
+            bn.lp(x, data, smooth=1)
+    weighed = votes.assign(w=0.0)
+    for data in (weighed, chunks(weighed), by_dask(weighed, 2)):
+        with pytest.raises(ValueError, match="all weights are 0"):
+            bn.lp(x, where_they_are(data, weights="w"), smooth=1)
