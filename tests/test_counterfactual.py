@@ -100,8 +100,9 @@ def test_changes_are_the_best_of_all(frame, data):
 
 @pytest.mark.parametrize("learner", [partial(bn.kdb_mi, kdbk=3), bn.aode])
 @pytest.mark.parametrize("alternatives", [1, 3])
-def test_changes_of_features_that_interact_are_the_best_of_all(learner, alternatives):
-    """Most targets need two or three changes, whose effects depend on each other."""
+def test_changes_of_features_that_interact_are_the_best_of_all(learner, alternatives, monkeypatch):
+    """Sets of changes are tried in small blocks, of which bounds leave out most."""
+    monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 60)
     rows = pd.DataFrame(list(product(range(3), repeat=5)) * 2, columns=list("abcde"))
     reasons = [rows["a"] == rows["b"], rows["c"] == rows["d"], rows["e"] == 0]
     frame = rows.assign(y=np.array(list("uuvw"))[np.sum(reasons, axis=0)]).astype("category")
@@ -187,19 +188,32 @@ def test_each_feature_has_its_nearest_value(sick):
     assert sizes == sorted(sizes)
 
 
-def test_the_size_of_a_change_is_its_share_of_the_cut_points():
-    """Across 2 of 5 cut points of b is nearer than across 1 of 2 of a, and than 1 of 2 levels."""
-    effects = {"a": [0, 1, 1], "b": [0, 0, 1, 1, 1, 1]}
-    table = [("y", "q", -0.5)]
+def sum_of_steps(effects, start):
+    """A sum with effects of intervals up to 1, 2, …, and of the levels u and v of c."""
+    table = [("y", "p", start), ("c", "u", 0), ("c", "v", 1)]
     for name, values in effects.items():
         ends = [-np.inf, *range(1, len(values)), np.inf]
         table += [
             (name, f"({low}, {high}]", e) for low, high, e in zip(ends[:-1], ends[1:], values, strict=True)
         ]
-    table += [("c", "u", 0), ("c", "v", 1)]
-    x = bn.from_effects(pd.DataFrame(table, columns=["feature", "value", "q"]))
+    return bn.from_effects(pd.DataFrame(table, columns=["feature", "value", "q"]))
+
+
+def test_the_size_of_a_change_is_its_share_of_the_cut_points():
+    """Across 2 of 5 cut points of b is nearer than across 1 of 2 of a, and than 1 of 2 levels."""
+    x = sum_of_steps({"a": [0, 1, 1], "b": [0, 0, 1, 1, 1, 1]}, -0.5)
     found = bn.counterfactual(x, {"a": 0, "b": 0, "c": "u"}, "q")
     assert found["variable"].tolist() == ["b", "a", "c"]
+
+
+def test_the_smallest_of_two_changes_together_is_found_in_any_block(monkeypatch):
+    """Of 10 cut points each, a and e cross 1 and 9 and suffice, as b and d, which cross 3 and 4."""
+    monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 1)
+    steps = {"a": (1, 0.2), "b": (3, 0.7), "d": (4, 0.7), "e": (9, 1.2)}
+    x = sum_of_steps({name: [0] * n + [effect] * (11 - n) for name, (n, effect) in steps.items()}, -1.3)
+    row = {"c": "u"} | dict.fromkeys(steps, 0)
+    found = bn.counterfactual(x, row, "q", alternatives=1, fixed=["c"])
+    assert found["variable"].tolist() == ["b", "d"]
 
 
 def test_changes_that_help_only_together_are_found():
