@@ -53,7 +53,17 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
             continue
         others = [other for other in columns if other is not column]
         crossed, cells = _dividing_columns_and_cells([sample[other.name] for other in others])
-        if len(crossed) > 1 and 0 < cells <= 4 * n and _counts_equal_rows(column, others, n):
+        if len(crossed) < 2 or not 0 < cells <= 4 * n:
+            continue
+        # would so many rows without the column be equal by chance, and are not?
+        crossed, cells = _dividing_columns_and_cells(others)
+        chance = float(np.log1p(-np.arange(1, n) / cells).sum()) if cells >= n else 0.0
+        # -4.0: log probability below which chance does not explain different rows
+        if chance >= -4.0 or n < cells / 4 or len(crossed) < 2:
+            continue
+        with_class = any(other.is_class for other in crossed)
+        is_full = chance < CHANCE and len(crossed) >= 4 and with_class and n > 0.9 * cells
+        if is_full or is_named_as_count(column.name):
             return Finding(
                 column.name,
                 "numbers of equal rows, as in a table of frequencies: no two rows are "
@@ -62,18 +72,6 @@ def find_frequencies(columns: Sequence[CodedColumn]) -> Finding | None:
                 serious=True,
             )
     return None
-
-
-def _counts_equal_rows(column: CodedColumn, others: Sequence[CodedColumn], n: int) -> bool:
-    """Whether so many rows without a column would be equal by chance, and are not."""
-    crossed, cells = _dividing_columns_and_cells(others)
-    chance = float(np.log1p(-np.arange(1, n) / cells).sum()) if cells >= n else 0.0
-    # -4.0: log probability below which chance does not explain different rows
-    if chance >= -4.0 or n < cells / 4 or len(crossed) < 2:
-        return False
-    with_class = any(other.is_class for other in crossed)
-    is_full = chance < CHANCE and len(crossed) >= 4 and with_class and n > 0.9 * cells
-    return is_full or is_named_as_count(column.name)
 
 
 def _can_be_counts(column: CodedColumn) -> bool:

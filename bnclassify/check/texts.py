@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -104,7 +104,20 @@ def find_number_format(texts: Sequence[str], *, few: bool = False) -> WrittenNum
     unit = unit if 2 * units.count(unit) > len(units) and not few else ""
     if len({*units}) > 1 and {*units} <= {"", *_POWERS} and not {*units} <= {"", "m", "b"}:
         unit, powers = "", _POWERS
-    digits = cache(partial(_digits_of_text, unit=unit, powers=powers))
+
+    @cache
+    def digits(text: str) -> str:
+        """Return the digits of a number, with a minus before them and an exponent behind them."""
+        text = text.strip()
+        if _A_NUMBER.fullmatch(text):
+            return text
+        text = _MINUS.sub("-", _AROUND.sub(" ", text)).strip().lstrip(_QUOTES)
+        for pattern, replacement in _NEGATIVE:
+            text = re.sub(pattern, replacement, text).strip()
+        own = _unit_of_text(text)
+        if own and (own == unit or own in powers):
+            text = text.removesuffix(own).rstrip() + (f"e{powers[own]}" if powers else "")
+        return re.sub(r"^([-+])\s+", r"\1", text)
 
     def fits(mark: str, text: str) -> object:
         return _NUMBER[mark].fullmatch(digits(text))
@@ -152,20 +165,6 @@ def _unit_of_text(text: str) -> str:
     """Return the unit at the end of a text, such as mg; empty without one."""
     match = _UNIT.search(_AROUND.sub(" ", text).strip())
     return match[1].strip() if match else ""
-
-
-def _digits_of_text(text: str, unit: str, powers: Mapping[str, int]) -> str:
-    """Return the digits of a number, with a minus before them and an exponent behind them."""
-    text = text.strip()
-    if _A_NUMBER.fullmatch(text):
-        return text
-    text = _MINUS.sub("-", _AROUND.sub(" ", text)).strip().lstrip(_QUOTES)
-    for pattern, replacement in _NEGATIVE:
-        text = re.sub(pattern, replacement, text).strip()
-    own = _unit_of_text(text)
-    if own and (own == unit or own in powers):
-        text = text.removesuffix(own).rstrip() + (f"e{powers[own]}" if powers else "")
-    return re.sub(r"^([-+])\s+", r"\1", text)
 
 
 def how_to_read_numbers(texts: Sequence[str], name: Hashable, argument: str) -> str:

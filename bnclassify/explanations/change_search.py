@@ -152,11 +152,8 @@ def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> l
                     found.append(ValueChange(i, code, label, None))
         sign = {"increasing": 1, "decreasing": -1}.get(wish.directions.get(name, ""))
         for move in found:
-            after = move.value
-            if sign is not None and isinstance(before, Real) and isinstance(after, Real):
-                if sign * (float(after) - float(before)) > 0:
-                    moves.append(move)
-            elif sign is None:
+            both = [float(v) if isinstance(v, Real) else np.nan for v in (before, move.value)]
+            if sign is None or sign * (both[1] - both[0]) > 0:
                 moves.append(move)
     return moves
 
@@ -281,6 +278,8 @@ class Changes:
     def interactions_by_scope(self, most: int) -> Interactions:
         """Return what sets of 2 to ``most`` features of a term add, (moves of each…, classes)."""
         wanted = self.scopes_of_interactions(most)
+        for f, moves in self.moves_by_feature.items():
+            self._known[f,] = self.single_effects[moves]
         for _, group in groupby([scope for scope in wanted if scope not in self._known], len):
             scopes = list(group)
             n_changes = self.n_joint_changes_of_scopes(scopes) // len(scopes)  # of each
@@ -296,7 +295,7 @@ class Changes:
         return total
 
     def _compute_interactions(self, scopes: Sequence[tuple[int, ...]]) -> None:
-        """Compute interactions of equally many features at once, as fast as those of one set."""
+        """Compute the effects of equally many features minus what fewer of them add, at once."""
         shapes, sets = list[list[int]](), list[Positions]()
         for scope in scopes:  # with 2 moves 0, 1 of a, and 2, 3, 4 of b: (0, 2), (0, 3), …, (1, 4)
             moves = [self.moves_by_feature[f] for f in scope]
@@ -307,25 +306,13 @@ class Changes:
         ends = np.cumsum(list(map(len, sets)))[:-1]
         effects = np.split(logs - self.log_joint_before, ends)
         for scope, shape, effect in zip(scopes, shapes, effects, strict=True):
-            self._known[scope] = self._effect_beyond_parts(scope, effect.reshape(*shape, -1))
-
-    def _effect_beyond_parts(self, scope: tuple[int, ...], effect: Array) -> Array:
-        """Return the effect of the moves of some features minus what fewer of them add.
-
-        Of two features: effect(a, b) − effect(a) − effect(b), (moves of a,
-        moves of b, classes).
-        """
-        n = len(scope)
-        proper_subsets = [axes for size in range(1, n) for axes in combinations(range(n), size)]
-        for axes in proper_subsets:
-            fewer = tuple([scope[i] for i in axes])
-            if len(fewer) == 1:
-                known = self.single_effects[self.moves_by_feature[fewer[0]]]
-            else:
-                known = self._known[fewer]
-            shape = [effect.shape[i] if i in axes else 1 for i in range(n)]
-            effect = effect - known.reshape(*shape, -1)
-        return effect
+            # of two features: effect(a, b) − effect(a) − effect(b), (moves of a, of b, classes)
+            places, beyond = range(len(scope)), effect.reshape(*shape, -1)
+            for axes in [axes for n in places[1:] for axes in combinations(places, n)]:
+                known = self._known[tuple([scope[i] for i in axes])]
+                own_shape = [n if i in axes else 1 for i, n in enumerate(shape)]
+                beyond = beyond - known.reshape(*own_shape, -1)
+            self._known[scope] = beyond
 
     @cached_property
     def changes_in_additive_formulas(self) -> list[Changes]:

@@ -118,7 +118,15 @@ def value_of_information(
     if table is not None:
         measures["cost_reduction"] = lambda p: (p @ table).min(axis=1)
     values = np.empty((len(missing), len(measures)))
-    options = [_values_to_try(model, feature) for feature in missing]
+    options = list[tuple[Codes, Array | None, Array]]()  # codes, numbers, widths they represent
+    for feature in missing:
+        name, levels = model.features[feature], model.known_levels[feature]
+        if name in model.densities:
+            points, widths = density_grid(model.densities[name])
+            options.append((np.zeros(len(points), dtype=np.intp), points, widths))
+        else:
+            codes = np.arange(len(levels) - (levels[-1:] == (MISSING,)))
+            options.append((codes, None, np.ones(len(codes))))
     widest = max([len(codes) for codes, _, _ in options], default=1)
     for block in slices(len(missing), widest * len(known.codes)):  # many features at once
         rows, owners = _rows_with_each_value(known, missing[block], options[block])
@@ -158,17 +166,6 @@ def _rows_with_each_value(
     if unknown is not None:
         unknown[owners, np.arange(len(owners))] = False
     return Rows(codes, numbers, unknown), owners
-
-
-def _values_to_try(x: Model, feature: int) -> tuple[Codes, Array | None, Array]:
-    """Return the codes and numbers of a feature's values, and the width that each represents."""
-    name = x.features[feature]
-    if name in x.densities:
-        points, widths = density_grid(x.densities[name])
-        return np.zeros(len(points), dtype=np.intp), points, widths
-    levels = x.known_levels[feature]
-    codes = np.arange(len(levels) - (levels[-1:] == (MISSING,)))
-    return codes, None, np.ones(len(codes))
 
 
 def _log_joint_of_values(x: Model, rows: Rows, owners: Positions) -> Array:

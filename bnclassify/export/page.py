@@ -144,7 +144,12 @@ def write_page(
     Instance(str | None, "text or None").check("title", title)
     x = check_model(x)
     Instance(str | None, "text or None").check("note", note)
-    scorer, titles = scorer_of_model(x), titles_of_variables(x, labels)
+    scorer = scorer_of_model(x)
+    Optional(Instance(Mapping, "a dict of titles by variable")).check("labels", labels)
+    check_columns(list(labels or {}), x.variables, "labels")
+    for name, text in (labels or {}).items():
+        Instance(str, "text").check(f"labels[{name!r}]", text)
+    titles = {name: (labels or {}).get(name, str(name)) for name in x.variables}
     view = fields_and_points_of_page(x, titles, order)
     drawn = choose_arcs_to_draw(x, class_arcs=True)
     backwards = [(head, tail) for tail, head in drawn.arcs if (tail, head) in drawn.mutual]
@@ -352,15 +357,6 @@ def _network_as_plain_svg(x: Model, arcs: _Arcs) -> str:
 _BITS = 44  # of a number, which is exact to 3e-14 of the largest of its array
 _DECIMALS = (6, 8)  # of effects, and of covariances
 _BASE_64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-
-
-def titles_of_variables(x: Model, labels: Mapping[Hashable, str] | None) -> dict[Hashable, str]:
-    """Return the title of each variable, or raise an error."""
-    Optional(Instance(Mapping, "a dict of titles by variable")).check("labels", labels)
-    check_columns(list(labels or {}), x.variables, "labels")
-    for name, text in (labels or {}).items():
-        Instance(str, "text").check(f"labels[{name!r}]", text)
-    return {name: (labels or {}).get(name, str(name)) for name in x.variables}
 
 
 def fields_and_points_of_page(

@@ -6,7 +6,7 @@ for NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import exp, log, pi, prod, sqrt
 from typing import Any, TypeAlias
@@ -112,7 +112,18 @@ class ScoreColumns:
 
     def _scores_of_blend(self, formula: Blend, relative: bool) -> list[str]:
         """Return the score or, if features are missing, (1 - h) terms + h trees; see `Fading`."""
-        kept, power = self._weight_columns_of_blend(formula)
+        rule = formula.rule
+        usual = list(zip(self.codes, list[float](rule.usual.tolist()), strict=True))
+        total = float(rule.usual.sum()) or 1.0
+        shares = [
+            f"CASE WHEN {code} IS NULL THEN {sql_number(share / total)} ELSE 0e0 END"
+            for code, share in usual
+        ]
+        h = self.query.add_column(sql_sum([ZERO, *shares]))
+        kept = self.query.add_column(f"1-{h}")  # the weight of the terms
+        base, rest = sql_number(rule.power), sql_number(1 - rule.power)
+        # the weight of each tree
+        power = self.query.add_column(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
         by_tree = [self.score_columns_of(tree) for tree in formula.trees]
         scores = self.score_columns_of(formula.formula, relative)
         n_missing = self._null_count_column(self.codes)
@@ -123,20 +134,6 @@ class ScoreColumns:
             blended = sql_sum([f"{kept}*{score}", prior, of_trees])
             texts.append(f"CASE WHEN {n_missing}=0 THEN {score} ELSE {blended} END")
         return texts
-
-    def _weight_columns_of_blend(self, formula: Blend) -> tuple[str, str]:
-        """Return the columns of 1 - h, the weight of the terms, and of the weight of each tree."""
-        rule = formula.rule
-        usual = list(zip(self.codes, list[float](rule.usual.tolist()), strict=True))
-        total = float(rule.usual.sum()) or 1.0
-        shares = [
-            f"CASE WHEN {code} IS NULL THEN {sql_number(share / total)} ELSE 0e0 END"
-            for code, share in usual
-        ]
-        h = self.query.add_column(sql_sum([ZERO, *shares]))
-        kept = self.query.add_column(f"1-{h}")
-        base, rest = sql_number(rule.power), sql_number(1 - rule.power)
-        return kept, self.query.add_column(f"(1-{kept})*({base}+{rest}*{h})/{len(formula.trees)}")
 
     def _scores_of_completed(self, formula: Completed, relative: bool) -> list[str]:
         """Return the sum, or NULL if a value is missing of which training says nothing."""
@@ -162,7 +159,9 @@ class ScoreColumns:
             return self._marginalized_scores(formula.terms)
         contributions: list[list[str]] = [[] for _ in range(self.n_classes)]
         for term in formula.terms:
-            own = term_relative_to_first_class(term) if relative else term
+            own: Any = term
+            if relative and isinstance(term, Table) and np.isfinite(term.logs).all():
+                own = replace(term, logs=term.logs - term.logs[..., :1])
             for c, texts in enumerate(contributions):
                 text = self._contribution_of_table(own, c)
                 if text not in ("0", ZERO):
@@ -300,29 +299,16 @@ class ScoreColumns:
         evidence, tops, shares, _ = np.broadcast_arrays(evidence, tops, shares, logs)
         for at in np.ndindex(result.shape):
             column = (slice(None), *at)
+            masses, observed, top = list[str](), list[str](), tops[column][0]
             of_levels = zip(logs[column].tolist(), evidence[column], shares[column], strict=True)
-            result[at] = self._cell_without_feature(code, of_levels, tops[column][0])
+            for log_v, name, share in of_levels:
+                observed.append(f"{name}+{sql_entry(log_v)}" if log_v else name)
+                if exp(log_v):
+                    masses.append(f"{sql_number(exp(log_v))}*{share}")
+            mass = self.query.add_column(sql_sum(masses))
+            total = f"CASE WHEN {mass}>0 THEN {top}+LN({mass}) ELSE {IMPOSSIBLE} END"
+            result[at] = case_by_code(code, observed, total)
         return result
-
-    def _cell_without_feature(
-        self, code: str, of_levels: Iterable[tuple[float, str, str]], top: str
-    ) -> str:
-        """Return log_v + evidence_v at the code or, if NULL, top + ln Σ_v exp(log_v) share_v."""
-        masses, observed = [], []
-        for log_v, name, share in of_levels:
-            observed.append(f"{name}+{sql_entry(log_v)}" if log_v else name)
-            if exp(log_v):
-                masses.append(f"{sql_number(exp(log_v))}*{share}")
-        mass = self.query.add_column(sql_sum(masses))
-        total = f"CASE WHEN {mass}>0 THEN {top}+LN({mass}) ELSE {IMPOSSIBLE} END"
-        return case_by_code(code, observed, total)
-
-
-def term_relative_to_first_class(term: Term) -> Term:
-    """Return a term less its value for the first class, if finite and if there is one per class."""
-    if isinstance(term, Table) and np.isfinite(term.logs).all():
-        return replace(term, logs=term.logs - term.logs[..., :1])
-    return term
 
 
 def _nested_case_by_codes(codes: Sequence[str], values: Array) -> str:

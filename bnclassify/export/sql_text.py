@@ -166,8 +166,11 @@ def exp_of_difference(name: str, top: str) -> str:
 
 def is_compared_as_text(column: ColumnCoding) -> bool:
     """Whether the values of a column are compared as text."""
-    is_label = column.cuts is None and not column.is_number
-    return is_label and not are_compared_as_numbers(column.known)
+    if column.cuts is not None or column.is_number:
+        return False
+    known = column.known  # numbers and bools are compared as numbers, of any type in the database
+    are_flags = all(isinstance(label, bool) for label in known)
+    return not known or not (are_flags or (are_numbers(known) and not _has_long(known)))
 
 
 def raw_column_value(column: ColumnCoding) -> str:
@@ -178,12 +181,6 @@ def raw_column_value(column: ColumnCoding) -> str:
 def column_as_text(column: ColumnCoding) -> str:
     """Return the value of a column as text."""
     return f"CAST({raw_column_value(column)} AS VARCHAR)"
-
-
-def are_compared_as_numbers(labels: Sequence[Hashable]) -> bool:
-    """Whether labels are numbers or bools: compared as numbers, of any type in the database."""
-    are_flags = all(isinstance(label, bool) for label in labels)
-    return len(labels) > 0 and (are_flags or (are_numbers(labels) and not _has_long(labels)))
 
 
 def are_numbers(labels: Sequence[Hashable]) -> bool:

@@ -86,7 +86,20 @@ def _structure_from_raw(
     settings = {"learner": named, "dag_args": dict(step.settings), **preparing._asdict()}
     names = _chosen_features(options)
     keep = "parents" in options
-    raw, seen = _read_raw(class_var, dataset, names, preparing)
+    columns, raw = dataset.columns, dataset
+    if isinstance(raw, Dataset):
+        if preparing.discretize is None:
+            raw = preparing.read(raw, class_var, columns)
+        elif not isinstance(raw, TrainingData):
+            check_can_discretize(raw)
+        columns = raw.columns
+    else:
+        check_columns([class_var], columns, "class_var")
+        chosen = (
+            columns if names is None else {*check_columns(names, columns, "features"), class_var}
+        )
+        raw = preparing.read(dataset, class_var, [name for name in columns if name in chosen])
+    seen = tuple(columns) if names is None else None
     preparation = preparing.learn(raw, class_var)
     data = _prepare_for_learner(
         raw, preparation, class_var, names, keep=keep, warns=raw is not dataset
@@ -109,26 +122,6 @@ def _structure_from_raw(
     network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
     structure = replace_unchecked(network, recipe=recipe)
     return Weighted(structure, fine.cuttings, recipe=recipe), fine
-
-
-def _read_raw(
-    class_var: Hashable,
-    dataset: OpenedData,
-    names: tuple[Hashable, ...] | None,
-    preparing: Preparing,
-) -> tuple[Dataset, tuple[Hashable, ...] | None]:
-    """Return raw data with numeric columns as numbers, and the columns for refits, None for all."""
-    columns = dataset.columns
-    if isinstance(dataset, Dataset):
-        if preparing.discretize is None:
-            dataset = preparing.read(dataset, class_var, columns)
-        elif not isinstance(dataset, TrainingData):
-            check_can_discretize(dataset)
-        return dataset, dataset.columns if names is None else None
-    check_columns([class_var], columns, "class_var")
-    chosen = columns if names is None else {*check_columns(names, columns, "features"), class_var}
-    read = preparing.read(dataset, class_var, [name for name in columns if name in chosen])
-    return read, tuple(columns) if names is None else None
 
 
 def _prepare_for_learner(

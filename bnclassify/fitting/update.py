@@ -159,7 +159,16 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
     )
     for i, x in enumerate(found):
         Instance(Model, "a model").check(f"models[{i}]", x)
-    checked = [check_fitted(x).map_counted_parts(_check_has_counts) for x in found]
+
+    def with_counts(part: Model) -> Model:
+        check_counted(part).tally()  # which raises without counts
+        return part
+
+    def pooled_model(*models: Model) -> Model:
+        counts = [check_counted(x).tally().counts for x in models]
+        return with_training_rows(model_of_pooled_counts(models[0], counts), *models)
+
+    checked = [check_fitted(x).map_counted_parts(with_counts) for x in found]
     tallies = [x.learned.get("counts") for x in checked]
     priors = [
         tally.prior for tally in tallies if tally is not None and not isinstance(tally.prior, Given)
@@ -179,18 +188,8 @@ def pool(models: Iterable[M], *, levels: Literal["same", "union"] = "same") -> M
                 raise _differing_models_error(f"levels of {shown(name)}", labels, theirs, i, remedy)
     known = united_levels_by_name([x.levels_by_name for x in (first, *others)])
     first, *others = [with_more_levels(x, known) for x in (first, *others)]
-    pooled = first.map_counted_parts(_model_of_pooled_models, *others)
+    pooled = first.map_counted_parts(pooled_model, *others)
     return cast("M", with_training_rows(pooled, first, *others))
-
-
-def _check_has_counts(part: Model) -> Model:
-    check_counted(part).tally()
-    return part
-
-
-def _model_of_pooled_models(*models: Model) -> Model:
-    counts = [check_counted(x).tally().counts for x in models]
-    return with_training_rows(model_of_pooled_counts(models[0], counts), *models)
 
 
 def with_training_rows(x: Model, *sources: Model | TrainingRows) -> Model:

@@ -23,7 +23,7 @@ from ..frames import InFull, open_rows
 from ..model import Model, Tally, check_counted
 from ..numbers import points_between
 from ..prediction import weigh_evidence
-from ..tools.arrays import Array, Codes, Mask
+from ..tools.arrays import Array, Mask
 from ..tools.graphs import descending_order
 from ..tools.messages import listed, shown, warn
 
@@ -255,8 +255,8 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
                 mask |= np.equal(placed[i], list(known).index(label))
         missing[name] = float(weights[gap].sum() / weights.sum())
         unseen[name] = float(weights[strange].sum() / weights.sum())
-        codes = np.where(gap | strange, -1, placed[i])
-        levels[name] = _weights_of_codes(codes, weights, len(known))
+        codes = np.where(gap | strange, 0, placed[i].astype(np.intp) + 1)
+        levels[name] = np.bincount(codes, weights, len(known) + 1)[1:].astype(float)
         if name in merged:
             labels[name] = _weights_of_labels(raw, name)
     for name in _dropped_columns(x):
@@ -280,14 +280,9 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     return _Sample(levels, missing, unseen, odds, weights, numbers, labels, scores)
 
 
-def _weights_of_codes(codes: Codes, weights: Array, n: int) -> Array:
-    return np.bincount(codes[codes >= 0], weights[codes >= 0], n).astype(float)
-
-
 def _weights_of_labels(data: Dataset, name: Hashable) -> dict[Hashable, float]:
-    i = data.positions[name]
-    counts = _weights_of_codes(data.codes[i], data.row_weights, data.cards[i])
-    return dict(zip(data.levels[i], counts.tolist(), strict=True))
+    counts = data.level_weights(name)
+    return dict(zip(data.levels[data.positions[name]], counts.tolist(), strict=True))
 
 
 def _sample_of_training(x: Model) -> _Sample:

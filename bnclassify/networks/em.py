@@ -6,7 +6,7 @@ tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import prod
@@ -242,9 +242,12 @@ def expected_counts(
         evidence += float(times[times > 0] @ log_sum_exp(logs_by_row)[times > 0])
         # The weight of each copy of a row: that of the row times P(class of the copy | row).
         shares = (softmax(logs_by_row, axis=1) * times[:, None]).ravel()
-        if not block.labeled:
-            beliefs = chain(beliefs, _beliefs_missing_only_class(scopes, factors, block))
-        for belief in beliefs:
+        alone = list[Belief]()  # of each family with the class, if only the class is missing
+        for i, scope in enumerate(scopes):
+            if of_class in scope and not block.labeled:
+                others = np.flatnonzero((block.codes[list(factors[i].scope)] >= 0).all(axis=0))
+                alone.append(Belief(i, others, (), np.ones(len(others))))
+        for belief in chain(beliefs, alone):
             scope = factors[belief.factor].scope
             _add_expected_counts(counts[belief.factor], scope, belief, block, shares)
     for i, scope in enumerate(scopes):  # from features and class to the axes of the family
@@ -253,17 +256,6 @@ def expected_counts(
         elif scope[-1] != of_class:
             counts[i] = counts[i].sum(axis=-1)
     return counts, evidence
-
-
-def _beliefs_missing_only_class(
-    scopes: Sequence[Scope], factors: Sequence[Factor], block: CompletedRows
-) -> Iterator[Belief]:
-    """Yield, of each family with the class, the rows in which only the class is missing."""
-    of_class = len(scopes) - 1
-    for i, scope in enumerate(scopes):
-        if of_class in scope:
-            rows = np.flatnonzero((block.codes[list(factors[i].scope)] >= 0).all(axis=0))
-            yield Belief(i, rows, (), np.ones(len(rows)))
 
 
 def _add_expected_counts(

@@ -78,10 +78,6 @@ class RaisedTable:
         logs[~complete] = self._logs_from_counts([code[~complete] for code in members])
         return logs
 
-    def logs_without_parents(self, codes: Codes) -> Array:
-        """Return the log table without feature parents at rows, times the power."""
-        return self._raised_logs(feature_probabilities(self.table.with_first_parents(0), [codes]))
-
     def _look_up_logs(self, members: list[Codes]) -> Array:
         """Return the logs of rows in which all of the family is observed."""
         levels, *parent_cards = self.table.cards
@@ -142,7 +138,9 @@ class FamilyTerm:
         codes, found = np.arange(self.cards[0]), []
         for codings, term in self.parts:
             coding = codings[0] if codings else None
-            found.append(term.logs_without_parents(codes if coding is None else coding[codes]))
+            own = codes if coding is None else coding[codes]
+            values = feature_probabilities(term.table.with_first_parents(0), [own])
+            found.append(term.power * log(next(values)))
         logs = np.asarray(sum(found))
         return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
 

@@ -379,12 +379,9 @@ def ban(
         (*[(feature, class_var) for feature in data.features], *rules.forbidden),
     )
     given = parents_in_start(start, class_var, data.columns, augmented=True)
-    naive = {feature: (class_var, *given.get(feature, ())) for feature in data.features} | {
-        class_var: ()
-    }
-    parents = inner.add_required_parents(
-        {name: naive[name] for name in data.order}, "max_parents", max_parents
-    )
+    naive = {name: (class_var, *given.get(name, ())) for name in data.order}
+    naive[class_var] = ()
+    parents = inner.add_required_parents(naive, "max_parents", max_parents)
     settings = rules.recipe_settings() | {"start": start, "features": features}
     rows = data.in_original_column_order
     return search.climb_from(ban, class_var, rows, parents, inner, settings)

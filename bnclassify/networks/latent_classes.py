@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from math import log as ln
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -125,12 +124,14 @@ def lca(
         masses = [generator.standard_exponential((size, len(level))) for _ in range(restarts)]
         starts = [_normalized_by_feature(mass, cards) for mass in masses]
         of_starts = [_fit_from_start(hot, times, cards, tables, smooth) for tables in starts]
-        fits.append(max(of_starts, key=lambda fit: fit.run.objectives[-1]))
+        fits.append(max(of_starts, key=lambda fit: fit[-1].objectives[-1]))
     n_levels = sum(data.cards) - len(data.columns)
     free = [size - 1 + size * n_levels for size in sizes]
-    bics = [fit.loglik - ln(data.size) / 2 * n for fit, n in zip(fits, free, strict=True)]
+    logliks = [loglik for _, loglik, _ in fits]
+    bics = [own - ln(data.size) / 2 * n for own, n in zip(logliks, free, strict=True)]
     best = int(np.argmax(bics))
-    steps = tuple(zip(sizes, [fit.loglik for fit in fits], free, bics, strict=True))
+    tables, _, run = fits[best]
+    steps = tuple(zip(sizes, logliks, free, bics, strict=True))
     settings = {"k": tuple(sizes) if len(sizes) > 1 else sizes[0], "smooth": smooth}
     step = Step("lca", lca, settings | {"restarts": restarts}, draws=True)
     trace = {"classes": steps, "latent": True}
@@ -147,26 +148,20 @@ def lca(
             f"the largest number of classes, {sizes[best]}, has the best BIC. Pass "
             "larger numbers, too."
         )
-    warn_if_not_converged(fits[best].run, "The result may depend on the start.")
+    warn_if_not_converged(run, "The result may depend on the start.")
     recipe = structure.recipe and replace(structure.recipe, rows=TrainingRows.from_data(data, ()))
-    learned = {"em": fits[best].run}
     return replace_unchecked(
-        structure, recipe=recipe, levels=levels, cpts=fits[best].tables, learned=learned
+        structure, recipe=recipe, levels=levels, cpts=tables, learned={"em": run}
     )
-
-
-class _Fit(NamedTuple):
-    """The result of EM from one start: the tables, the class last, and the log-likelihood."""
-
-    tables: tuple[Array, ...]
-    loglik: float
-    run: Run
 
 
 def _fit_from_start(
     hot: Array, times: Array, cards: Positions, tables: Array, smooth: float
-) -> _Fit:
-    """Run EM from a start to convergence; ``hot`` is (levels, patterns), ``times`` (patterns,)."""
+) -> tuple[tuple[Array, ...], float, Run]:
+    """Return tables that EM finds from a start, the class last, their log-likelihood and the run.
+
+    ``hot`` is (levels, patterns), and ``times`` (patterns,).
+    """
 
     def expect(parameters: tuple[Array, Array]) -> tuple[tuple[Array, float], float]:
         """Return the mass of each class in each pattern, and the log-likelihood."""
@@ -191,7 +186,7 @@ def _fit_from_start(
     # classes in descending order of their shares
     order = np.argsort(-found_shares, kind="stable")
     of_features = np.split(found[order].T, np.cumsum(cards)[:-1])
-    return _Fit((*(table.copy() for table in of_features), found_shares[order]), loglik, run)
+    return (*[table.copy() for table in of_features], found_shares[order]), loglik, run
 
 
 def _normalized_by_feature(mass: Array, cards: Positions) -> Array:

@@ -225,16 +225,12 @@ def count_prefixes_of_families(
 ) -> Iterator[NestedCounts]:
     """Count all prefixes of families: variable and parents by number, the class last if there."""
     for scope, (codes, weights) in zip(scopes, data.family_codes_and_weights(scopes), strict=True):
-        members = scope_without_class(scope, len(data.columns) - 1)
+        has_class = len(scope) > 1 and scope[-1] == len(data.columns) - 1
+        members = scope[:-1] if has_class else scope
         cards = tuple([data.cards[column] for column in members])
-        classes = codes[-1] if len(members) < len(scope) else None
+        classes = codes[-1] if has_class else None
         columns = list(codes[: len(members)])
         yield NestedCounts(cards, count_prefixes(columns, cards, classes, data.cards[-1], weights))
-
-
-def scope_without_class(scope: Sequence[int], class_number: int) -> Sequence[int]:
-    """Return the variable of a family and its feature parents."""
-    return scope[:-1] if len(scope) > 1 and scope[-1] == class_number else scope
 
 
 def positions_in_prefixes(
@@ -426,8 +422,14 @@ class PrefixTable(Immutable):
             parents, cells = next(places)
             counts = _rows_at_positions(self.prefixes[i].counts, cells)
             totals = _rows_at_positions(self.prefixes[i].totals, parents)
-            if deduct is not None:
-                _subtract_own_row(deduct(i), counts, totals, classes, parents)
+            if deduct is not None:  # in the class of each row, if its parents are observed
+                columns = 0 if counts.shape[1] == 1 or classes is None else classes
+                own = np.arange(0, counts.size, counts.shape[1]) + columns
+                absent = parents < 0
+                any_absent = absent.any()
+                for table, amount in zip((counts, totals), deduct(i), strict=True):
+                    amount = np.where(absent, 0.0, amount) if any_absent else amount
+                    table.reshape(-1)[own] -= amount
             if shorter is None or self.nested:
                 return counts, totals, uniform if shorter is None else shorter
             if i > self.prefix_without_parents:
@@ -494,23 +496,6 @@ def class_shares(table: PrefixTable) -> Array:
     some = counts > 0
     shares[prefix.cells.keys[some]] = counts[some] / max(float(counts.sum()), 1e-300)
     return np.asarray(shares / shares.sum())
-
-
-def _subtract_own_row(
-    amounts: tuple[Array, Array],
-    counts: Array,
-    totals: Array,
-    classes: ArrayOf[Any] | None,
-    parents: Places,
-) -> None:
-    """Subtract amounts from counts and totals in each row's class, if parents are observed."""
-    n_classes = counts.shape[1]
-    absent = parents < 0
-    any_absent = absent.any()
-    columns = 0 if n_classes == 1 or classes is None else classes
-    places = np.arange(0, counts.size, n_classes) + columns
-    for table, amount in zip((counts, totals), amounts, strict=True):
-        table.reshape(-1)[places] -= np.where(absent, 0.0, amount) if any_absent else amount
 
 
 def _rows_at_positions(table: Array, places: Places) -> Array:

@@ -87,11 +87,8 @@ def structural_em(
     if complete.any():
         first = learn(data.take_rows(complete), first)
     completions, observed = Completions(data), list[float]()
-    starts = [first]
-    for other in others:
-        structure = [list(parents) for parents in other]
-        if structure != first:
-            starts.append(structure)
+    further = [[list(parents) for parents in other] for other in others]
+    starts = [first, *[structure for structure in further if structure != first]]
     fits = [_expected_completions_and_score(completions, found, None, score) for found in starts]
     best = int(np.argmax([value for _, value in fits]))
     found, (expected, value) = starts[best], fits[best]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..classifiers import BNC
 from ..counts import MAX_CELLS, Scope
-from ..dataset import Dataset
+from ..dataset import Dataset, Schema
 from ..elimination import Factor, Fading, log_joint_of_network
 from ..model import (
     MISSING_RULE,
@@ -40,9 +40,8 @@ from .prefix_tables import (
     PrefixTable,
     class_probabilities,
     class_shares,
-    count_prefixes,
+    count_prefixes_of_families,
     feature_probabilities,
-    scope_without_class,
 )
 
 
@@ -253,24 +252,20 @@ class Weighted(BuiltOn):
         empty = replace_unchecked(
             self, structure=structure, tables=(), powers=(), learned={}, fading=None
         )
-        class_number, last = len(data.codes) - 1, len(structure.scopes) - 1
-        weights, coded = data.weights, self.codes_in_codings(data.codes[:-1])
+        coded, last = self.codes_in_codings(data.codes[:-1]), len(structure.scopes) - 1
         counts: dict[tuple[int, int], NestedCounts] = {}  # by coding and family
         for coding, codes in enumerate(coded):
-            cards = empty.structure_in_coding(coding).cards
-            rows = np.concatenate([codes, data.codes[-1:]])
+            schema = Schema(data.columns, empty.structure_in_coding(coding).known_levels)
+            rows = replace(data, schema=schema, codes=np.concatenate([codes, data.codes[-1:]]))
+            scopes = {}
             for family, scope in enumerate(structure.scopes):
-                if coding and not self.coarsenings[0].discretizes_any(scope):
-                    continue
-                members = scope_without_class(scope, class_number)
-                own = tuple([cards[v] for v in members])
-                given = rows[-1] if len(members) < len(scope) else None
-                columns = [rows[v] for v in members]
-                prefixes = count_prefixes(columns, own, given, cards[-1], weights)
-                counts[coding, family] = NestedCounts(own, prefixes)
+                if not coding or self.coarsenings[0].discretizes_any(scope):
+                    scopes[coding, family] = scope
+            found = count_prefixes_of_families(rows, list(scopes.values()))
+            counts |= dict(zip(scopes, found, strict=True))
         are_of_class = [family == last for _, family in counts]
-        found = tables_of_counts(list(counts.values()), are_of_class, prior)
-        by_place = dict(zip(counts, found, strict=True))
+        learned_tables = tables_of_counts(list(counts.values()), are_of_class, prior)
+        by_place = dict(zip(counts, learned_tables, strict=True))
         tables = []
         for coding in range(len(coded)):
             own_tables = [by_place.get((coding, f), by_place[0, f]) for f in range(last + 1)]

@@ -183,9 +183,8 @@ def _draw_completions(
     x: Model, data: Dataset, labels: Codes, draws: int, rng: np.random.Generator, *, burn_in: int
 ) -> Codes:
     """Return completions, (variables, rows), of data whose classes are ``labels``, side by side."""
-    rows = x.rows_to_score(data)
+    rows, found = x.rows_to_score(data), list[Codes]()
     if has_posterior_of_tables(x):
-        found = []
         for _ in range(draws):
             drawn = model_with_all_tables_drawn(x, rng)
             found.append(drawn.fill_in_codes(rows, labels, rng, burn_in=burn_in))
@@ -197,24 +196,10 @@ def _draw_completions(
     if not isinstance(prior, PseudoCounts) or not prior.is_positive:
         repeated = np.tile(np.arange(len(data)), draws)
         return x.fill_in_codes(rows.subset(repeated), labels[repeated], rng, burn_in=burn_in)
-    return _draws_by_augmentation(x, data, labels, draws, prior, rng, burn_in)
-
-
-def _draws_by_augmentation(
-    x: Model,
-    data: Dataset,
-    labels: Codes,
-    draws: int,
-    prior: PseudoCounts,
-    rng: np.random.Generator,
-    burn_in: int,
-) -> Codes:
-    """Draw completions given tables, and tables given a completion, in turn; return some."""
-    rows = x.rows_to_score(data)
+    # data augmentation: completions given tables, and tables given a completion, in turn
     schema = Schema(x.variables, tuple([x.levels_by_name[name] for name in x.variables]))
     # 0.2: sweeps between two draws of data augmentation, as a share of those before the first
     spacing = max(1, int(burn_in * 0.2))
-    found = []
     for sweep in range(1, burn_in + draws * spacing + 1):
         completed = x.fill_in_codes(rows, labels, rng)
         if sweep > burn_in and (sweep - burn_in) % spacing == 0:

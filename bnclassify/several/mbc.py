@@ -68,7 +68,12 @@ def _best_labels_of_component(component: Component, first_class: int) -> dict[in
         order.remove(u)
         best = multiply_tables(eliminate_log_tables(order, tables, np.max)[1]).logs[..., 0]
         chosen[u] = first_best(np.broadcast_to(best, (len(component.rows), best.shape[1])))
-        tables = [_table_at_label(table, u, chosen[u]) for table in tables]
+        for number, (scope, logs) in enumerate(tables):
+            if u in scope:  # keep the part of each row's table at the label
+                axis = 1 + scope.index(u)
+                index = chosen[u].reshape(-1, *[1] * (logs.ndim - 1))
+                kept = np.take_along_axis(logs, index, axis=axis).squeeze(axis)
+                tables[number] = LogTable(tuple([w for w in scope if w != u]), kept)
     return chosen
 
 
@@ -78,16 +83,6 @@ def _checked_elimination_order(
     order, cells = plan_elimination(component, [table.scope for table in tables], card)
     check_elimination_size(component, cells)
     return order
-
-
-def _table_at_label(table: LogTable, u: int, label: Positions) -> LogTable:
-    """Select the part of each row's table at a label of a class variable."""
-    if u not in table.scope:
-        return table
-    axis = 1 + table.scope.index(u)
-    index = label.reshape(-1, *[1] * (table.logs.ndim - 1))
-    logs = np.take_along_axis(table.logs, index, axis=axis).squeeze(axis)
-    return LogTable(tuple([w for w in table.scope if w != u]), logs)
 
 
 class Bridged(MultiModel):

@@ -38,9 +38,6 @@ from .multidimensional import Chain, ChainEnsemble
 
 Parents = tuple[int, ...]
 
-_GRAPHS = OneOf(("tree", "empty"))
-
-
 _shared = with_shared_text(
     {
         "{data}": """\
@@ -130,10 +127,8 @@ def mbc(
     97          n           y     y         0.27
     """
     names = _check_class_vars(class_vars)
-    graphs = {
-        "classes": _GRAPHS.check("classes", classes),
-        "features": _GRAPHS.check("features", features),
-    }
+    given = {"classes": classes, "features": features}
+    graphs = {name: OneOf(("tree", "empty")).check(name, value) for name, value in given.items()}
     settings = _score_settings(score, ess, max_parents)
     data = prepare_training_data(dataset, names, named_by="class_vars")
     bridge = _choose_class_parents(data, progress, **settings)

@@ -128,7 +128,16 @@ class MultiModel(SeveralClasses):
             return labels
         marginals = self.log_marginals(rows, greedy=greedy)
         if prob:
-            return self._posterior_frame(marginals, data.index)
+            pairs = [
+                (name, label)
+                for name, labels in zip(self.class_vars, self.class_levels, strict=True)
+                for label in labels
+            ]
+            axes = [
+                pd.Index(own, dtype=object, tupleize_cols=False) for own in zip(*pairs, strict=True)
+            ]
+            posteriors = np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
+            return pd.DataFrame(posteriors, data.index, pd.MultiIndex.from_arrays(axes))
         return self._label_frame([first_best(logs) for logs in marginals], data.index)
 
     def _label_frame(self, codes: Iterable[Codes], index: pd.Index[Any]) -> pd.DataFrame:
@@ -138,16 +147,6 @@ class MultiModel(SeveralClasses):
             series.append(Labelling(labels, name, index).labels_of_codes(of_class))
         names = pd.Index(list(self.class_vars), tupleize_cols=False)
         return pd.DataFrame(dict(enumerate(series)), index=index).set_axis(names, axis="columns")
-
-    def _posterior_frame(self, marginals: Sequence[Array], index: pd.Index[Any]) -> pd.DataFrame:
-        names, labels = list[Hashable](), list[Hashable]()
-        for name, own_labels in zip(self.class_vars, self.class_levels, strict=True):
-            names += [name] * len(own_labels)
-            labels += own_labels
-        levels = [pd.Index(own, dtype=object, tupleize_cols=False) for own in (names, labels)]
-        columns = pd.MultiIndex.from_arrays(levels)
-        posteriors = np.hstack([np.exp(log_normalize(logs)) for logs in marginals])
-        return pd.DataFrame(posteriors, index=index, columns=columns)
 
     def model_of_class(self, class_var: Hashable | None) -> ClassView:
         if class_var is None:
@@ -189,10 +188,8 @@ class ClassView(Model):
     @cached_property
     def formula(self) -> Formula:
         """The log posterior of the class, marginalized over the other class variables."""
-        return Computed(self._log_marginals_of_class, self.type_in_words)
-
-    def _log_marginals_of_class(self, rows: Rows) -> Array:
-        return self.basis.log_marginals(rows)[self.basis.class_vars.index(self.class_var)]
+        place = self.basis.class_vars.index(self.class_var)
+        return Computed(lambda rows: self.basis.log_marginals(rows)[place], self.type_in_words)
 
 
 class Chained(MultiModel):

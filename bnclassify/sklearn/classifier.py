@@ -501,7 +501,11 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         preparing = settings = self._preparation_settings
         read = preparing.read(open_data(frame, "X"), target, frame.columns)
         preparing = preparing if read.numbers else preparing._replace(discretize=None)
-        are_cases = weights is not None and self._are_cases(weights, bool(read.numbers))
+        are_cases = self.weights_are == "cases"
+        if weights is not None and self.weights_are is not None:
+            OneOf(("frequencies", "cases")).check("weights_are", self.weights_are)
+        elif weights is not None:
+            are_cases = bool(read.numbers) or bool((weights % 1).any())
         if weights is not None and np.ptp(weights) == 0 and (are_cases or weights[0] == 1):
             weights = None
         if weights is None and cases is None:
@@ -510,13 +514,6 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         if are_cases and weights is not None and cases is None:
             data = rows_as_cases(data)
         return data, preparing
-
-    def _are_cases(self, weights: Array, has_numbers: bool) -> bool:
-        """Whether each row is one case, and not as many as its weight."""
-        if self.weights_are is not None:
-            OneOf(("frequencies", "cases")).check("weights_are", self.weights_are)
-            return self.weights_are == "cases"
-        return has_numbers or bool((weights % 1).any())
 
     def _name_of_class(self, y: Any, frame: pd.DataFrame) -> Hashable:
         """Return the name of the class: that of a model whose recipe is repeated, or of y."""
