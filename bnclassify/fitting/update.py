@@ -210,20 +210,6 @@ def model_of_pooled_counts(x: Model, counts: Iterable[tuple[Any, ...]]) -> Model
     return pooled.with_class_proportions(x.class_proportions)
 
 
-def _model_of_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
-    """Return the model with its counts, but no tables, for levels that contain its own."""
-    recodings = {
-        name: Recoding.from_labels(labels, levels[name])
-        for name, labels in x.levels_by_name.items()
-    }
-    bare = replace_unchecked(x, **{name: None for name in _TABLES if name in vars(x)})
-    grown = replace_unchecked(bare, levels=tuple([levels[name] for name in x.variables]))
-    tally, given = check_counted(x).tally(), x.class_proportions
-    counts = check_counted(grown).recoded_counts(tally.counts, recodings, x)
-    kept = {} if given is None else {PROPORTIONS: given}
-    return replace_unchecked(grown, learned={"counts": Tally(counts, tally.prior), **kept})
-
-
 def with_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) -> Model:
     """Return a model with counts for levels that contain its own, or itself if they are equal."""
     if levels == x.levels_by_name:
@@ -233,7 +219,21 @@ def with_more_levels(x: Model, levels: Mapping[Hashable, tuple[Hashable, ...]]) 
             "x must have the class proportions of its rows to get more classes; got those of "
             "with_prior. Call with_prior last."
         )
-    return x.map_counted_parts(partial(_model_of_more_levels, levels=levels))
+
+    def model_of_more_levels(part: Model) -> Model:
+        """Return the model with its counts, but no tables."""
+        recodings = {
+            name: Recoding.from_labels(labels, levels[name])
+            for name, labels in part.levels_by_name.items()
+        }
+        bare = replace_unchecked(part, **{name: None for name in _TABLES if name in vars(part)})
+        grown = replace_unchecked(bare, levels=tuple([levels[name] for name in part.variables]))
+        tally, given = check_counted(part).tally(), part.class_proportions
+        counts = check_counted(grown).recoded_counts(tally.counts, recodings, part)
+        kept = {} if given is None else {PROPORTIONS: given}
+        return replace_unchecked(grown, learned={"counts": Tally(counts, tally.prior), **kept})
+
+    return x.map_counted_parts(model_of_more_levels)
 
 
 def united_levels_by_name(

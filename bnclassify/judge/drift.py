@@ -222,13 +222,9 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     data = raw if x.preparation is None else x.preparation.prepared_data(raw)
     weights, placed = data.row_weights, x.rows_to_score(data, "missing").codes
     names = x.known_levels[-1]
-    pairs = (
-        [(names[1], names[0])]
-        if len(names) == 2
-        else [(a, [b for b in names if b != a]) for a in names]
-    )
     found = []
-    for target, against in pairs:
+    for target in names[1:] if len(names) == 2 else names:
+        against = [label for label in names if label != target]
         evidence = weigh_evidence(x, data, target, against, "missing", argument="newdata")
         order = np.append(0, 1 + np.argsort(evidence.order))
         found.append(evidence.log_odds[:, order])
@@ -286,9 +282,13 @@ def _weights_of_labels(data: Dataset, name: Hashable) -> dict[Hashable, float]:
 
 
 def _sample_of_training(x: Model) -> _Sample:
-    """Return what a model contains about its training data, or raise."""
+    """Return what a model contains about its training data, or raise.
+
+    Shares of missing values are NaN if they are unknown.
+    """
     n, many = len(x.features), len(x.known_levels[-1])
-    odds = np.full((1 if many == 2 else many, 1 + n), np.nan)
+    odds, lacking = np.full((1 if many == 2 else many, 1 + n), np.nan), [np.nan] * n
+    tally = x.learned.get("counts")
     if isinstance(x, EffectTable) and x.shares:
         counts = [share * 1000.0 for share in x.shares]  # of training data of unknown size
         if x.trained_on is not None:  # without the pseudo-counts
@@ -300,31 +300,26 @@ def _sample_of_training(x: Model) -> _Sample:
             constant = x.constant + x.class_shift
             logs = np.stack([constant, *[own @ table / own.sum() for own, table in pairs]])
             odds = (logs[:, 1] - logs[:, 0])[None]
-        return _sample_of_counts(x, [own[:-1] for own in counts], [own[-1] for own in counts], odds)
-    tally = x.learned.get("counts")
-    if not isinstance(tally, Tally) or x.network is not x or x.densities:
+        counts, lacking = [own[:-1] for own in counts], [float(own[-1]) for own in counts]
+    elif isinstance(tally, Tally) and x.network is x and not x.densities:
+        counts_of = {}
+        families = check_counted(x).properties_to_agree["families"]
+        for (v, *_), own in zip(families, tally.counts, strict=True):
+            counts_of[v] = np.asarray(own, float).reshape(len(own), -1).sum(axis=1)
+        counts = [counts_of[v] for v in x.features]
+    else:
         raise ValueError(
             f"dataset must be the training data, because a model such as {x.type_in_words} does "
             "not contain the shares of values. Call drift(x, newdata, dataset)."
         )
-    families = check_counted(x).properties_to_agree["families"]
-    counts_of = {}
-    for (v, *_), counts in zip(families, tally.counts, strict=True):
-        counts_of[v] = np.asarray(counts, float).reshape(len(counts), -1).sum(axis=1)
-    values = [counts_of[v] for v in x.features]
-    return _sample_of_counts(x, values, [np.nan] * n, odds)
-
-
-def _sample_of_counts(x: Model, counts: list[Array], lacking: list[float], odds: Array) -> _Sample:
-    """Return a sample with the weights of levels, and of missing values, NaN if unknown."""
     levels, missing, unseen = dict[Hashable, Array](), dict[Hashable, float](), {}
     for name, labels, own, gap in zip(x.features, x.known_levels, counts, lacking, strict=False):
         is_gap = np.array([label == MISSING for label in labels], dtype=bool)
         is_unseen = np.array([label == UNSEEN for label in labels], dtype=bool)
-        if is_gap.any():
-            gap = float(np.nan_to_num(gap) + own[is_gap].sum())
-        total = float(own[~is_gap].sum()) + float(np.nan_to_num(gap))
-        missing[name] = gap / total if total else np.nan
+        known_gap = float(np.nan_to_num(gap)) + float(own[is_gap].sum())
+        total = float(own[~is_gap].sum()) + known_gap
+        is_unknown = np.isnan(gap) and not is_gap.any()
+        missing[name] = known_gap / total if total and not is_unknown else np.nan
         unseen[name] = float(own[is_unseen].sum()) / total if total else 0.0
         levels[name] = np.where(is_gap | is_unseen, 0.0, own)
     size = 1.0 if x.trained_on is None else x.trained_on.size

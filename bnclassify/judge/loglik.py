@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from math import log
 from typing import Any, Literal, overload
 
@@ -33,29 +32,28 @@ from ..tools.checks import Flag
 def _log_likelihood(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return Σ over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
     rows: Countable = encode_any_source(x, dataset, variables_of_new_data(x) if joint else None)
-    sums = partial(_log_likelihood_of_part, x, joint)
-    total = rows.sum_from_source_or_parts(sums) if joint else rows.sum_over_parts(sums)
+
+    def sum_of_part(data: Dataset) -> float:
+        """Return this sum for some rows, or from their counts if a database has them."""
+        network: Graph | None = x.network
+        has_columns = set(x.variables) <= set(data.columns)
+        if joint and network is x and not network.densities and has_columns:
+            counts = None
+            if not data.incomplete.any():
+                counts = data.select(x.variables).tables_from_source(network.scopes)
+            if counts is not None:
+                pairs = zip(counts, network.cpts or (), strict=True)
+                return sum(float(special.xlogy(n, cpt).sum()) for n, cpt in pairs)
+        logs = _log_probability_per_row(x, joint, data)
+        if data.weights is None:
+            return float(logs.sum())
+        counted = data.weights > 0
+        return float(logs[counted] @ data.weights[counted])
+
+    total = (rows.sum_from_source_or_parts if joint else rows.sum_over_parts)(sum_of_part)
     if not rows.size:  # known after parts were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total
-
-
-def _log_likelihood_of_part(x: Model, joint: bool, data: Dataset) -> float:
-    """Return this sum for some rows, or from their counts if a database has them."""
-    network: Graph | None = x.network
-    has_columns = set(x.variables) <= set(data.columns)
-    if joint and network is x and not network.densities and has_columns:
-        counts = None
-        if not data.incomplete.any():
-            counts = data.select(x.variables).tables_from_source(network.scopes)
-        if counts is not None:
-            pairs = zip(counts, network.cpts or (), strict=True)
-            return sum(float(special.xlogy(n, cpt).sum()) for n, cpt in pairs)
-    logs = _log_probability_per_row(x, joint, data)
-    if data.weights is None:
-        return float(logs.sum())
-    counted = data.weights > 0
-    return float(logs[counted] @ data.weights[counted])
 
 
 def _log_probability_per_row(x: Model, joint: bool, data: Dataset) -> Array:

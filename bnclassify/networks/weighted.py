@@ -178,7 +178,19 @@ class Weighted(BuiltOn):
         n = len(self.tables)
         for number in np.unique(np.linspace(0, n - 1, min(n, 3)).astype(int)).tolist():
             structure = self.structure_in_coding(number)
-            factors = factors_of_first_parents(structure, self.tables[number])
+            families, cpts = [], []  # of the network of the first parents
+            for (variable, *parents), table in zip(
+                structure.families, self.tables[number], strict=True
+            ):
+                last = parents[-1:] if parents[-1:] == [self.class_var] else []
+                own = min(1, len(table.cards) - 1)
+                # 2**20: maximum number of cells of a table in a tree
+                columns = table.prefixes[-1].counts.shape[1]
+                own *= prod(table.cards[: own + 1]) * columns <= 2**20
+                families.append((variable, *parents[:own], *last))
+                cpts.append(table.with_first_parents(own).cpt_of_family(families[-1]))
+            tree = replace(structure, families=tuple(families), cpts=tuple(cpts), learned={})
+            factors = tree.formula.factors
             maps = self.coarsenings[number].maps if self.coarsenings else ()
             tables = []
             for i, factor in enumerate(factors):
@@ -326,20 +338,6 @@ def learn_fading(data: Dataset, terms: Array, classes: Codes, counts: Array) -> 
     usual = np.where(known.all(axis=1), 1.0, np.minimum(shares, 1 - 1e-9))
     power = best_common_power(terms.sum(axis=0), classes, counts) if data.cards[-1] > 1 else 1.0
     return Fading(usual, power)
-
-
-def factors_of_first_parents(structure: BNC, tables: Sequence[PrefixTable]) -> tuple[Factor, ...]:
-    """Return the terms of the network of the first parents."""
-    families, cpts = [], []
-    for (variable, *parents), table in zip(structure.families, tables, strict=True):
-        last = parents[-1:] if parents[-1:] == [structure.class_var] else []
-        n = min(1, len(table.cards) - 1)
-        # 2**20: maximum number of cells of a table in a tree
-        n *= prod(table.cards[: n + 1]) * table.prefixes[-1].counts.shape[1] <= 2**20
-        families.append((variable, *parents[:n], *last))
-        cpts.append(table.with_first_parents(n).cpt_of_family(families[-1]))
-    tree = replace(structure, families=tuple(families), cpts=tuple(cpts), learned={})
-    return tree.formula.factors
 
 
 def log_joint_of_incomplete_rows(

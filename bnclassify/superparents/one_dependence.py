@@ -87,28 +87,27 @@ class AODE(Average):
     @cached_property
     def members(self) -> tuple[BNC, ...]:
         """The estimators, in the order of their superparents."""
-        return tuple([self._network_of_superparent(i) for i in range(len(self.features))])
+        of_members = [name for name in self.learned if name not in ("counts", PROPORTIONS)]
+        members = []
+        for i, superparent in enumerate(self.features):
+            families: list[Family] = [(f, superparent, self.class_var) for f in self.features]
+            families[i] = superparent, self.class_var
+            families.append((self.class_var,))
+            cpts, learned = None, {name: self.learned[name][i] for name in of_members}
+            if self.priors is not None and self.superparents is not None and self.children:
+                spans = self.spans_of_features
+                cards = [span.stop - span.start for j, span in enumerate(spans) if j != i]
+                *tables, _ = np.split(self.children[i], np.cumsum(cards))
+                tables.insert(i, self.superparents[spans[i]])
+                cpts = (*tables, self.priors[i])
+            own = self.class_var, tuple(families), self.levels, cpts, self.recipe
+            members.append(BNC(*own, learned=learned))
+        return tuple(members)
 
     @cached_property
     def spans_of_features(self) -> tuple[Slice, ...]:
         """The slice of the levels of each feature among all levels."""
         return spans_of_levels([len(labels) for labels in (self.levels or ())[:-1]])
-
-    def _network_of_superparent(self, i: int) -> BNC:
-        superparent = self.features[i]
-        families: list[Family] = [(f, superparent, self.class_var) for f in self.features]
-        families[i] = superparent, self.class_var
-        cpts = None
-        if self.priors is not None and self.superparents is not None and self.children is not None:
-            spans = self.spans_of_features
-            cards = [span.stop - span.start for j, span in enumerate(spans) if j != i]
-            *tables, _ = np.split(self.children[i], np.cumsum(cards))
-            tables.insert(i, self.superparents[spans[i]])
-            cpts = (*tables, self.priors[i])
-        families.append((self.class_var,))
-        of_members = [name for name in self.learned if name not in ("counts", PROPORTIONS)]
-        learned = {name: self.learned[name][i] for name in of_members}
-        return BNC(self.class_var, tuple(families), self.levels, cpts, self.recipe, learned=learned)
 
     def count(self, data: Dataset, prior: Prior) -> tuple[Any, ...]:
         """Count the classes and all pairs of levels, or the tables of each estimator."""
