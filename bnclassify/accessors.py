@@ -321,7 +321,8 @@ def read_for_model(
     if isinstance(rows, Records):
         said = [name for name in unknown if name in rows.columns and name in names]
     elif argument in ("newdata", "row"):
-        absent = [name for name in known if name not in rows.columns]
+        present = set(rows.columns)
+        absent = [name for name in known if name not in present]
         if absent:
             advice = f" {options_sentence(absent[0], rows.columns)}" if rows.columns else ""
             are_few = len(absent) <= _FEW_NAMES

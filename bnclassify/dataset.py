@@ -638,6 +638,8 @@ def warn_of_distant_numbers(
     for name in numbers.keys() & ranges.keys():
         values, (low, high) = as_floats(numbers[name]), ranges[name]
         width = high - low
+        if np.fmin.reduce(values) >= low - width and np.fmax.reduce(values) <= high + width:
+            continue  # fmin ignores NaN
         is_far = (values < low - width) | (values > high + width)
         n_far = int(np.count_nonzero(is_far))
         if not n_far or not width:

@@ -406,7 +406,9 @@ def arrays_and_types(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
         arrays = _arrays_one_by_one(frame)
     types = ["categorical"] * len(arrays)
     for i, array in enumerate(arrays):
-        if type(array) is pd.Categorical:
+        if type(array) is np.ndarray and array.dtype == np.float64:  # most numbers
+            types[i] = "floating"
+        elif type(array) is pd.Categorical:
             if id(array.dtype) not in _kept_levels:
                 types[i] = type_of_categories(array.categories)
         elif is_arrow_dictionary(array.dtype):

@@ -46,6 +46,7 @@ from .model import (
     log_prior_ratio,
 )
 from .scores import (
+    Completed,
     Formula,
     Rows,
     effects_at,
@@ -307,7 +308,9 @@ def weigh_evidence(
             )
     check_unseen(unseen)
     rows, order = x.rows_to_score(data, unseen), positions_parents_first(x)
-    cells_per_row = (len(order) + 1) * max(len(order), len(names))
+    # In a sum of tables, each table is looked up once; others are evaluated once per feature.
+    width = len(names) if isinstance(x.score, Completed) else max(len(order), len(names))
+    cells_per_row = (len(order) + 1) * width
     weighed = []
     for block in slices(max(1, len(data)), cells_per_row, 16 * BLOCK_CELLS):
         some = rows.subset(block)
@@ -350,7 +353,7 @@ def _contributions_of_block(
         # In an average, odds can be infinite after some features and finite after all: such
         # features add 0. Odds that are infinite after all stay infinite, so that inf − inf is 0.
         last = odds[-1, :].copy()
-        for before, now in pairwise(list[Array](odds)):
+        for before, now in pairwise(list[Array](odds) if np.isinf(odds).any() else ()):
             kept: Mask = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
             now[:] = np.where(kept, before, now)
         steps = np.where(np.equal(odds[1:], odds[:-1]), 0.0, np.diff(odds, axis=0))
@@ -364,7 +367,7 @@ def _contributions_of_block(
 def positions_parents_first(x: Model) -> list[int]:
     """Return the positions of the features, parents before children unless arcs form a cycle."""
     parents = x.feature_parents
-    if graphs.find_cycle(parents):
+    if not any(parents.values()) or graphs.find_cycle(parents):
         return list(range(len(x.features)))
     position = {name: i for i, name in enumerate(x.features)}
     return [position[name] for layer in graphs.topological_layers(parents) for name in layer]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import groupby
+from itertools import compress, groupby
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -449,6 +449,27 @@ class Sum:
     marginalizes: bool
 
     @cached_property
+    def single_tables(self) -> tuple[list[bool], Positions, Positions, Array]:
+        """Which terms are tables of one feature; the features, and their entries, stacked.
+
+        Of each feature, its position and the first of its entries, of which that
+        of a missing value comes first.
+        """
+        n_classes = max([t.logs.shape[-1] for t in self.terms if isinstance(t, Table)], default=1)
+        are_single = [
+            isinstance(t, Table)
+            and t.scope == (t.owner,)
+            and not t.codings
+            and t.logs.shape[1] == n_classes
+            for t in self.terms
+        ]
+        tables = [t for t in compress(self.terms, are_single) if isinstance(t, Table)]
+        starts = np.cumsum([0, *[len(t.logs) for t in tables]])[:-1]
+        rows = [row for t in tables for row in (t.logs[-1:], t.logs[:-1])]
+        features = np.array([t.owner for t in tables], dtype=np.intp)
+        return are_single, features, starts, np.concatenate([np.zeros((0, n_classes)), *rows])
+
+    @cached_property
     def factors(self) -> tuple[Factor, ...]:
         """The tables of a sum that marginalizes, in the order of the terms."""
         return tuple(
@@ -541,6 +562,11 @@ class Completed:
     formula: Sum
     unknown: UnknownEffects
     shift: Array | None = None
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        """The tables of the effects of features and pairs."""
+        return [t for t in self.formula.terms if isinstance(t, Table) and t.owner >= 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -765,9 +791,16 @@ def term_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 
 def scopes_and_term_values(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features it depends on, and its values."""
-    for term in x.terms:
+    are_single, features, starts, entries = x.single_tables
+    looked_up: Iterator[Array] = iter(())
+    if len(rows) < 2**10:  # from which tables are looked up as fast one by one
+        cells = np.add(rows.codes[features], 1 + starts[:, None], dtype=np.intp)
+        looked_up = iter(entries.take(cells, axis=0))
+    for term, is_single in zip(x.terms, are_single, strict=True):
         assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
-        owner, values = term.owner, term.entries_of_rows(rows.codes)
+        owner, values = term.owner, next(looked_up, None) if is_single else None
+        if values is None:
+            values = term.entries_of_rows(rows.codes)
         if rows.unknown is not None and owner >= 0 and rows.unknown[owner].any():
             values = np.where(rows.unknown[owner][:, None], 0.0, values)
         yield owner, term.scope, values
@@ -854,7 +887,7 @@ def scores_in_sequence(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
         return logs
     if isinstance(x, Completed):
         start, parts = _completed_effects(x, rows)
-        owners = [term.owner for term in tables_of_effects(x)]
+        owners = [term.owner for term in x.tables]
         return _cumulative_scores([(-1, start), *zip(owners, parts, strict=True)], len(rows), order)
     if not isinstance(x, Sum) or any(term.scope for term in x.terms if term.owner < 0):
         return _scores_of_revealed_rows(x, rows, order)
@@ -879,12 +912,14 @@ def _completed_effects(x: Completed, rows: Rows) -> tuple[Array, Array]:
     [constant] = [t.logs for t in x.formula.terms if isinstance(t, Table) and t.owner < 0]
     # 0 known, -1 missing, -2 unknown; an effect of a pair has the lower state of its two features.
     state_of_features = np.where(unknown, UNKNOWN, np.minimum(rows.codes, 0))
-    tables = tables_of_effects(x)
-    states = np.empty((len(tables), len(rows)), dtype=np.intp)
+    states = np.empty((len(x.tables), len(rows)), dtype=np.intp)
     parts = np.empty((*states.shape, len(constant)))
-    for i, table in enumerate(tables):
-        states[i] = state_of_features[list(table.scope)].min(axis=0)
-        parts[i] = table.entries_of_rows(rows.codes)
+    effects = (own for own in scopes_and_term_values(x.formula, replace(rows, unknown=None)))
+    for i, (_, scope, values) in enumerate(own for own in effects if own[0] >= 0):
+        states[i] = state_of_features[scope[0]]
+        for v in scope[1:]:
+            np.minimum(states[i], state_of_features[v], out=states[i])
+        parts[i] = values
     parts[states == UNKNOWN] = 0.0
     start = np.tile(constant, (len(rows), 1))
     some = np.flatnonzero((states == UNKNOWN).any(axis=0))
@@ -893,10 +928,6 @@ def _completed_effects(x: Completed, rows: Rows) -> tuple[Array, Array]:
             constant, parts[:, some], states[:, some]
         )
     return start, parts
-
-
-def tables_of_effects(x: Completed) -> list[Table]:
-    return [term for term in x.formula.terms if isinstance(term, Table) and term.owner >= 0]
 
 
 def _scores_of_revealed_rows(x: Formula, rows: Rows, order: Sequence[int]) -> Array:
@@ -937,7 +968,7 @@ def effects_at(x: Formula, rows: Rows, cards: Sequence[int]) -> Iterator[Effect]
             yield owner, scope, x.power * logs
     elif isinstance(x, Completed):
         _, parts = _completed_effects(x, rows)
-        for table, part in zip(tables_of_effects(x), parts, strict=True):
+        for table, part in zip(x.tables, parts, strict=True):
             yield table.owner, table.scope, part
     elif is_sum_of_tables(x):
         core: Sum = formula_of_complete_rows(x)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..accessors import check_fitted, product_of_indexes, read_for_model
-from ..dataset import Dataset
+from ..dataset import Dataset, as_floats
 from ..frames import InFull, Row, is_missing
 from ..model import Model
 from ..prediction import REST, Evidence, split_off_interactions, weigh_evidence
@@ -211,12 +211,16 @@ def _values_and_contributions(
     x = evidence.model  # the targets of rows, then the values of features in order
     values = [_labels_of_codes(x.known_levels[-1], evidence.targets)]
     for i in evidence.order:
-        codes = evidence.rows.codes[i, :]
-        column = _labels_of_codes(x.known_levels[i], codes)
+        codes, own = evidence.rows.codes[i, :], None
+        lacks: Mask = np.less(codes, 0)
         if x.preparation is not None or x.features[i] in raw.numbers:
             own = original_values(raw, x.features[i])
-            column = np.where(np.less(codes, 0) | pd.isna(own), column, own)
-        values.append(column)
+            numbers = raw.numbers.get(x.features[i], own)
+            lacks |= np.isnan(numbers) if numbers.dtype == np.float64 else pd.isna(own)
+        if own is None or lacks.any():
+            labels = _labels_of_codes(x.known_levels[i], codes)
+            own = labels if own is None else np.where(lacks, labels, own)
+        values.append(own)
     names = [x.class_var, *[x.features[i] for i in evidence.order]]
     if not interactions:
         return dict(zip(names, values, strict=True)), evidence.log_odds
@@ -351,10 +355,10 @@ def original_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:
     """Return the original values of a column; whole numbers as integers."""
     if name not in raw.numbers:
         return _labels_of_codes(raw.levels[raw.positions[name]], raw.codes[raw.positions[name], :])
-    numbers: list[float] = raw.numbers[name].tolist()
-    return _array_of_objects(
-        [int(n) if isinstance(n, float) and n.is_integer() else n for n in numbers]
-    )
+    values = raw.numbers[name].astype(object)
+    whole = np.flatnonzero(np.equal(np.trunc(as_floats(raw.numbers[name])), values))
+    values[whole] = list(map(int, values[whole]))
+    return values
 
 
 def _labels_of_codes(labels: Sequence[Hashable], codes: Codes) -> ArrayOf[Any]:
@@ -377,8 +381,8 @@ def _parent_texts_by_variable(evidence: Evidence) -> list[ArrayOf[Any]]:
         for v in parents[name]:
             labels = [value_in_words(v, label) for label in (*x.written_levels(v), np.nan)]
             columns.append(_array_of_objects(labels)[evidence.rows.codes[position[v], :]])
-        rows = [", ".join(row) for row in zip(*columns, strict=True)]
-        texts.append(_array_of_objects(rows) if columns else texts[0])
+        joined = map(", ".join, zip(*columns, strict=True))
+        texts.append(_array_of_objects(list(joined)) if columns else texts[0])
     return texts
 
 
