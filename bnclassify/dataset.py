@@ -635,18 +635,23 @@ def warn_of_distant_numbers(
     A number is far if it lies outside the range of training by more than the
     width of this range; a column of a single number has no width.
     """
-    for name in numbers.keys() & ranges.keys():
-        values, (low, high) = as_floats(numbers[name]), ranges[name]
-        width = high - low
-        if np.fmin.reduce(values) >= low - width and np.fmax.reduce(values) <= high + width:
-            continue  # fmin ignores NaN
-        is_far = (values < low - width) | (values > high + width)
-        n_far = int(np.count_nonzero(is_far))
-        if not n_far or not width:
-            continue
-        n_known = int(np.count_nonzero(~np.isnan(values)))
-        if n_far > USUAL_SHARE * n_known:
-            value = float(values[is_far.argmax()])
+    names = [name for name in numbers if name in ranges]
+    if not names:
+        return
+    lows, highs = np.array([ranges[name] for name in names]).T
+    with np.errstate(over="ignore"):
+        widths = highs - lows
+        least, most = lows - widths, highs + widths
+    for block in slices(len(names), max(len(numbers[names[0]]), 1)):
+        values = np.stack([as_floats(numbers[name]) for name in names[block]])
+        are_far = (values < least[block, None]) | (values > most[block, None])
+        far: Positions = np.count_nonzero(are_far, axis=1)
+        for i in np.flatnonzero((far > 0) & (widths[block] > 0)).tolist():
+            n_far, n_known = int(far[i]), int(np.count_nonzero(~np.isnan(values[i])))
+            if n_far <= USUAL_SHARE * n_known:
+                continue
+            name, value = names[block][i], float(values[i, are_far[i].argmax()])
+            low, high = ranges[name]
             example = number_as_label(value) if abs(value) < 1e15 else value
             warn(
                 f"column {shown(name)}: {share_of_known_values(n_far, n_known)}, such as "

@@ -43,6 +43,7 @@ from .dataset import (
     Prepare,
     Schema,
     categories_without_decimals,
+    check_finite,
     check_same_index,
     check_weights,
     column_and_type,
@@ -56,7 +57,7 @@ from .dataset import (
     type_of_categories,
     value_type,
 )
-from .tools.arrays import Array, ArrayOf, Mask, Positions, code_type
+from .tools.arrays import Array, ArrayOf, Mask, Positions, code_type, slices
 from .tools.calls import with_call_advice
 from .tools.checks import (
     Flag,
@@ -287,10 +288,15 @@ class Records(Opened[Dataset]):
                         f"{argument}: {shown(key)} is not a variable of the model and is ignored. "
                         f"{similar}"
                     )
-        numbers, levels = {}, []
+        numbers, levels = dict[Hashable, ArrayOf[Any]](), list[tuple[Any, ...]]()
         codes = np.full((len(names), len(rows)), -1, dtype=code_type(len(rows)))
         for column, name in zip(codes, names, strict=True):
             values = [record.get(name) for record in records]
+            if name in numeric and all(type(value) is float for value in values):
+                numbers[name] = np.array(values, dtype=np.float64)
+                check_finite(numbers[name], name, argument)
+                levels.append(())
+                continue
             if numeric.get(name):
                 _check_no_text_or_flags(values, name, argument, rows)
             labels = dict.fromkeys(value for value in values if not is_missing(value))
@@ -330,16 +336,17 @@ def _check_no_text_or_flags(
     values: Sequence[Any], name: Hashable, argument: str, rows: Sequence[Row]
 ) -> None:
     """Raise a TypeError if a value that must be a number is a text or a bool."""
+    wrong = [value for value in values if isinstance(value, str | bool | np.bool_)]
+    if not wrong:
+        return
     column = f"{argument}: column {shown(name)}"
-    text = next((value for value in values if isinstance(value, str)), None)
+    text = next((value for value in wrong if isinstance(value, str)), None)
     if text is not None:
         advice = "Write numbers without quotes, with a decimal point."
         if any(isinstance(row, pd.Series) for row in rows):
             advice = "Convert the column of its table first, with pd.to_numeric."
         raise TypeError(f"{column} must be numeric; got text such as {shown(text)}. {advice}")
-    flag = next((value for value in values if isinstance(value, bool | np.bool_)), None)
-    if flag is not None:
-        raise TypeError(must_be(column, "numeric", flag, "Write it as a number."))
+    raise TypeError(must_be(column, "numeric", wrong[0], "Write it as a number."))
 
 
 _IS_COLUMN = "A Series is one row. Convert a column, with its to_frame()."
@@ -406,7 +413,7 @@ def arrays_and_types(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
         arrays = _arrays_one_by_one(frame)
     types = ["categorical"] * len(arrays)
     for i, array in enumerate(arrays):
-        if type(array) is np.ndarray and array.dtype == np.float64:  # most numbers
+        if _is_array_of_floats(array):  # most numbers
             types[i] = "floating"
         elif type(array) is pd.Categorical:
             if id(array.dtype) not in _kept_levels:
@@ -416,6 +423,10 @@ def arrays_and_types(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
         else:
             arrays[i], types[i] = column_and_type(array)
     return arrays, types
+
+
+def _is_array_of_floats(array: ArrayLike) -> bool:
+    return type(array) is np.ndarray and array.dtype.kind == "f"
 
 
 def _arrays_in_blocks(frame: pd.DataFrame) -> list[Any]:
@@ -651,10 +662,18 @@ class Frame(Opened[Dataset]):
         of type float, as in a chunk with missing values.
         """
         arrays, types = self._arrays_and_types
-        numbers = dict[Hashable, ArrayOf[Any]]()
-        for name in filter(numeric.__contains__, columns if numeric else ()):
+        numbers, floats = dict[Hashable, ArrayOf[Any]](), dict[Hashable, Array]()
+        wanted = list(filter(numeric.__contains__, columns if numeric else ()))
+        for block in slices(len(wanted), max(len(self), 1)):
+            some = [name for name in wanted[block] if _is_array_of_floats(arrays[name])]
+            together = np.array([arrays[name] for name in some], dtype=np.float64)
+            if not np.isinf(together).any():
+                floats |= zip(some, together, strict=True)
+        for name in wanted:
             must, kind = numeric[name], types[name]
-            read = read_numbers(arrays[name], name, self.argument, must=must, kind=kind)
+            read = floats.get(name)
+            if read is None:
+                read = read_numbers(arrays[name], name, self.argument, must=must, kind=kind)
             if read is not None:
                 numbers[name] = read
         tested = {
