@@ -22,8 +22,8 @@ import numpy as np
 import pandas as pd
 
 from .classifiers import BNC, Drawn, Graph, Network, PseudoCounts
-from .dataset import Columns, Countable, Dataset, Opened, as_floats, warn_of_distant_numbers
-from .frames import Records, open_data, open_rows
+from .dataset import Dataset, warn_of_distant_numbers
+from .frames import Records, open_rows
 from .model import (
     A_NETWORK,
     ClassPrior,
@@ -40,7 +40,7 @@ from .model import (
 from .numbers import Preparation
 from .scores import scores_at
 from .tools import graphs, special
-from .tools.arrays import Array, Mask
+from .tools.arrays import Array
 from .tools.checks import OneOf, Optional, Real, Whole, is_among, must_be, options_sentence
 from .tools.messages import Function, listed, shown, with_shared_text
 
@@ -261,17 +261,6 @@ def variables_of_new_data(x: Model) -> tuple[Hashable, ...]:
     return x.features if "latent" in x.trace else x.variables
 
 
-def encode_any_source(x: Model, dataset: Any, names: Sequence[Hashable] | None = None) -> Countable:
-    """Return encoded variables of a model from data of any source."""
-    names = x.variables if names is None else names
-    data = open_data(dataset, or_rows=True)
-    if not data.in_parts:
-        return encode_for_model(x, data, names, argument="dataset")
-    data = data if x.preparation is None else data.prepared(x.preparation, x.levels_by_name)
-    rows: Countable = data.read(Columns(names, x.levels_by_name, x.densities))
-    return rows
-
-
 def encode_for_model(
     x: Model,
     newdata: Any,
@@ -279,17 +268,8 @@ def encode_for_model(
     argument: str = "newdata",
     unknown: Sequence[Hashable] = (),
 ) -> Dataset:
-    """Encode new data for a model, by default all its variables; errors name ``argument``.
-
-    The features ``unknown`` have no values in the data.
-    """
-    data = read_for_model(x, newdata, names, argument, unknown)
-    return data if x.preparation is None else x.preparation.prepared_data(data)
-
-
-def encode_opened_rows(x: Model, rows: Opened[Dataset], names: Sequence[Hashable]) -> Dataset:
-    data = _encode_columns(x, rows, names, "dataset")
-    return data if x.preparation is None else x.preparation.prepared_data(data)
+    """Encode new data for a model, with the categories of its preparation; see `read_for_model`."""
+    return x.preparation.prepared_data(read_for_model(x, newdata, names, argument, unknown))
 
 
 def check_has_rows(data: Dataset, argument: str, purpose: str = "") -> Dataset:
@@ -310,19 +290,21 @@ def read_for_model(
     argument: str = "newdata",
     unknown: Sequence[Hashable] = (),
 ) -> Dataset:
-    """Encode new data without discretization and merging."""
+    """Read variables of a model, by default all, from new data; errors name ``argument``.
+
+    The features ``unknown`` have no values in the data. Numbers are not
+    discretized, and rare levels not merged.
+    """
     rows = open_rows(newdata, argument)
     if not set(x.variables).intersection(rows.columns):
         check_not_dropped(x, argument, rows.columns)
+    for name in unknown:
+        OneOf(x.features, "a feature of the model").check("unknown", name)
     names = list(x.variables if names is None else names)
-    check_unknown_have_no_values(x, rows, unknown, argument)
-    known = [name for name in names if name not in unknown]
-    said = list[Hashable]()  # unknown features that some record names
-    if isinstance(rows, Records):
-        said = [name for name in unknown if name in rows.columns and name in names]
-    elif argument in ("newdata", "row"):
+    read = [name for name in names if name not in unknown]
+    if argument in ("newdata", "row") and not isinstance(rows, Records):  # which omit values
         present = set(rows.columns)
-        absent = [name for name in known if name not in present]
+        absent = [name for name in read if name not in present]
         if absent:
             advice = f" {options_sentence(absent[0], rows.columns)}" if rows.columns else ""
             are_few = len(absent) <= _FEW_NAMES
@@ -333,56 +315,24 @@ def read_for_model(
                 f"unknown in all rows, pass {named}{or_dict}."
             )
     # A record that names only unknown features is nevertheless one of the model.
-    data = _encode_columns(x, rows, [*known, *said], argument).with_unknown_columns(said)
+    read += [name for name in names if name in unknown and name in rows.columns]
+    levels = x.levels_by_name
+    data = x.preparation.read(rows, {name: levels[name] for name in read}, argument)
+    for name in unknown:
+        known = np.count_nonzero(data.known_values(name)) if name in read else 0
+        if known:
+            raise ValueError(
+                f"unknown must name features without values in {argument}; got {shown(name)}, "
+                f"which has values in {known:,} of {len(data):,} rows. Drop the column if it "
+                "must not be used."
+            )
     if argument != "dataset":  # which are often the training data
         categories = () if x.discretizer is None else x.discretizer.kept
         numbers = {name: own for name, own in data.numbers.items() if name not in categories}
         warn_of_distant_numbers(numbers, x.training_ranges)
-        if x.preparation is not None and x.preparation.merger is not None:
+        if x.preparation.merger is not None:
             x.preparation.merger.warn_of_labels_like_kept(data)
-    others = [name for name in names if name in unknown and name not in said]
-    if not others:
-        return data
-    nothing = Records([dict.fromkeys(unknown)], argument)
-    return data.with_unknown_columns_added(_encode_columns(x, nothing, others, argument))
-
-
-def _encode_columns(
-    x: Model, rows: Opened[Dataset], names: Sequence[Hashable], argument: str
-) -> Dataset:
-    """Encode some columns of opened rows, as a model reads them."""
-    levels = x.levels_by_name
-    wanted = {name: levels[name] for name in names}
-    if x.preparation is not None:
-        return x.preparation.read(rows, wanted, argument)
-    numeric = [name for name in wanted if name in x.densities]
-    return rows.encode(Columns(wanted, wanted, numeric, argument))
-
-
-def check_unknown_have_no_values(
-    x: Model, rows: Opened[Dataset], unknown: Sequence[Hashable], argument: str
-) -> None:
-    """Raise unless features of a model that are said to be unknown have no values in the rows."""
-    for name in unknown:
-        OneOf(x.features, "a feature of the model").check("unknown", name)
-        if name not in rows.columns:
-            continue
-        if isinstance(rows, Records):  # of which some can omit the name
-            column: Opened[Dataset] = Records(
-                [{name: row.get(name)} for row in rows.rows], argument
-            )
-        else:
-            column = rows
-        data = _encode_columns(x, column, [name], argument)
-        known: Mask = np.greater_equal(data.codes[0], 0)
-        if name in data.numbers:
-            known |= ~np.isnan(as_floats(data.numbers[name]))
-        if known.any():
-            raise ValueError(
-                f"unknown must name features without values in {argument}; got {shown(name)}, "
-                f"which has values in {np.count_nonzero(known):,} of {known.size:,} rows. Drop "
-                "the column if it must not be used."
-            )
+    return data.with_unknown_columns({name: levels[name] for name in names if name in unknown})
 
 
 def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
@@ -718,7 +668,7 @@ def preparation(x: Model) -> Preparation:
     glucose   mdlp         4  99.5, 127.5, 154.5
     bmi       mdlp         2               27.35
     """
-    return check_model(x).preparation or Preparation()
+    return check_model(x).preparation
 
 
 @_add_sections("bool", "True if no feature has a feature parent.")

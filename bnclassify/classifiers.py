@@ -944,7 +944,7 @@ class Ensemble(Average):
             raise ValueError("members must contain at least one model; got none.")
         first = members[0]
         for i, member in enumerate(members):
-            if member.preparation is not None or member.numeric_features:
+            if member.preparation or member.numeric_features:
                 raise ValueError(
                     f"members must be models of categories; member {i} accepts numbers or raw "
                     "data. Use discretize and merge_rare once, and learn the members from the "

@@ -1112,27 +1112,31 @@ class Dataset(Countable, Opened["Dataset"]):
             unsaid=None if self.unsaid is None else self.unsaid[where],
         )
 
-    def with_unknown_columns_added(self, other: Dataset) -> Dataset:
-        """Return the data with the columns of another row, whose values are unknown in all rows."""
-        side = other.take_rows(np.zeros(len(self), dtype=np.intp))
-        schema = Schema((*self.columns, *side.columns), (*self.levels, *side.levels))
-        codes = np.concatenate([self.codes, side.codes.astype(self.codes.dtype)])
-        unknown = np.concatenate([self._unknown_mask, np.ones(side.codes.shape, dtype=bool)])
-        numbers = {**self.numbers, **side.numbers}
-        return Dataset(schema, codes, self.index, self.weights, numbers, unsaid=unknown)
+    def with_unknown_columns(self, levels: Known) -> Self:
+        """Return the data in which the values of these columns are unknown; absent ones are added.
 
-    def with_unknown_columns(self, names: Sequence[Hashable]) -> Self:
-        """Return the data in which the values of these columns, all missing, are unknown."""
-        if not names:
+        A column without levels is one of numbers.
+        """
+        if not levels:
             return self
-        unknown = self._unknown_mask.copy()
-        unknown[[self.positions[name] for name in names]] = True
-        return replace(self, unsaid=unknown)
+        added = [name for name in levels if name not in self.positions]
+        schema = Schema((*self.columns, *added), (*self.levels, *[()] * len(added)))
+        codes = np.full((len(schema.columns), len(self)), -1, dtype=self.codes.dtype)
+        codes[: len(self.codes)] = self.codes
+        unknown = np.isin(np.arange(len(codes)), [schema.positions[name] for name in levels])
+        unsaid = np.repeat(unknown[:, None], len(self), axis=1)
+        if self.unsaid is not None:
+            unsaid[: len(self.codes)] |= self.unsaid
+        numbers = dict(self.numbers)
+        numbers |= {name: np.full(len(self), np.nan) for name in added if not levels[name]}
+        return replace(self, schema=schema, codes=codes, numbers=numbers, unsaid=unsaid)
 
-    @property
-    def _unknown_mask(self) -> Mask:
-        """Which values are unknown, (columns, rows)."""
-        return np.zeros(self.codes.shape, dtype=bool) if self.unsaid is None else self.unsaid
+    def known_values(self, column: Hashable) -> Mask:
+        """Return in which rows a column, coded or of numbers, has a value."""
+        known: Mask = self.codes[self.positions[column]] >= 0
+        if column in self.numbers:
+            known |= ~np.isnan(as_floats(self.numbers[column]))
+        return known
 
     def split_off_column(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
         """Return the data without a column, and its numbers or codes, NaN where missing."""
@@ -1176,6 +1180,8 @@ class Dataset(Countable, Opened["Dataset"]):
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Self:
         """Return the data with missing values of some columns as their last level."""
+        if not columns:
+            return self
         chosen = [name for name in self.columns if name in columns]
         levels = self.schema.with_missing_level(columns).select(chosen).levels
         codes = codes_by_levels(self, chosen, levels)

@@ -693,7 +693,7 @@ def hide_unseen_levels(
     """Return data without the levels that a fixed model lacks, and their numbers by column."""
     unseen: dict[Hashable, Mask] = {}
     for model in models.values():
-        coded = data if model.preparation is None else model.preparation.prepared_data(data)
+        coded = model.preparation.prepared_data(data)
         for name in [name for name in model.features if name not in model.densities]:
             position = coded.positions[name]
             codes, labels = coded.codes[[position]][0], coded.levels[position]
@@ -743,7 +743,7 @@ def training_data_of_models(
         )
     data = opened.read(Columns(chosen))
     raw = set(data.numbers)
-    if all(model.preparation is not None for model in models.values()):
+    if all(model.preparation for model in models.values()):
         raw |= {name for name, card in zip(data.columns, data.cards, strict=True) if not card}
     check_have_levels(
         data, [name for name in data.columns if name not in raw or name in targets], targets

@@ -1146,7 +1146,7 @@ def prepare_training_data(
     opened = open_data(dataset)
     if rows_needed:
         opened = opened.check_in_memory("dataset")
-    if preparation is not None:
+    if preparation:
         opened = opened.prepared(preparation, known or {})
     names, order = _features_and_column_order(opened.columns, targets, wanted, named_by)
     opened, numbers = opened.data_and_numeric_features(names, targets, numeric)

@@ -24,7 +24,7 @@ import pandas as pd
 from .counts import Recoding, recode_counts, to_narrowest_type
 from .dataset import Countable, Dataset, Levels, OpenedData, Schema, as_floats, codes_by_levels
 from .elimination import Density
-from .numbers import Discretizer, Preparation
+from .numbers import NO_PREPARATION, Discretizer, Preparation
 from .scores import Formula, Rows, add_to_scores, scores_at
 from .tools.arrays import Array, ArrayOf, Codes, Positions, log, log_normalize, map_by_shape
 from .tools.checks import Instance, OneOf, Optional, Real
@@ -397,13 +397,13 @@ class Model(Immutable):
     """Whether questions about features are answered by draws, without a joint distribution."""
 
     @property
-    def preparation(self) -> Preparation | None:
-        """The steps from raw data to categories, if the model accepts raw data."""
-        return None if self.recipe is None else self.recipe.preparation
+    def preparation(self) -> Preparation:
+        """The steps from raw data to categories; none if the model accepts only categories."""
+        return (self.recipe and self.recipe.preparation) or NO_PREPARATION
 
     @property
     def discretizer(self) -> Discretizer | None:
-        return None if self.preparation is None else self.preparation.discretizer
+        return self.preparation.discretizer
 
     @property
     def cuts(self) -> Mapping[Hashable, tuple[float, ...]]:

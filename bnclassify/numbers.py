@@ -1137,11 +1137,18 @@ class Preparation(Immutable):
             data = step.prepared_data(data)
         return data.with_missing_level(self.missing)
 
+    def __bool__(self) -> bool:
+        """Whether there is a step."""
+        return bool(self._discretizer_and_merger or self.missing)
+
     def __repr__(self) -> str:
         lines = [repr(step) for step in (self.merger, self.discretizer) if step is not None]
         if self.missing:
             lines.append(f"Missing values are a level of {listed(self.missing)}")
         return "\n".join(lines) or "Preparation without a step: the model accepts categories"
+
+
+NO_PREPARATION = Preparation()
 
 
 class Preparing(NamedTuple):

@@ -30,7 +30,6 @@ from .accessors import (
     check_ordered,
     check_size_of_scores,
     encode_for_model,
-    encode_opened_rows,
     log_joint,
     with_interval_columns,
 )
@@ -176,7 +175,7 @@ def predict_outcomes(x: Model, rows: Dataset) -> Outcomes:
     """Return the predictions of a model for rows, and the labels of the rows."""
     n, levels = len(x.features), x.levels or ()
     check_size_of_scores(len(rows), max(map(len, levels[n:])))
-    data = encode_opened_rows(x, rows, x.features)
+    data = encode_for_model(x, rows, x.features, "dataset")
     placed = x.rows_to_score(data)
     several: Any = x  # only models of several class variables are asked for combinations
     given = (

@@ -467,5 +467,5 @@ def fit_card(
     """Estimate the parameters of a structure, and round the contributions."""
     base = x.base if isinstance(x, Scorecard) else None
     if base is not None:
-        x, data = base, data if base.preparation is None else base.preparation.prepared_data(data)
+        x, data = base, base.preparation.prepared_data(data)
     return scorecard(estimate_model_to_tabulate(parameters, x, data, rng), **settings)

@@ -175,7 +175,7 @@ def _grid_of_feature(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array
     codes = np.arange(len(labels))
     if cuts is None and name not in x.densities:
         # Values that are merged, or unknown to the feature, are unseen ones.
-        merger = None if x.preparation is None else x.preparation.merger
+        merger = x.preparation.merger
         has_merged = merger is not None and name in merger.columns
         own = labels[: card - has_merged]
         values = Values((*own, *[UNSEEN] * (has_merged or card < len(labels))))

@@ -213,7 +213,7 @@ def _values_and_contributions(
     for i in evidence.order:
         codes, own = evidence.rows.codes[i, :], None
         lacks: Mask = np.less(codes, 0)
-        if x.preparation is not None or x.features[i] in raw.numbers:
+        if x.preparation or x.features[i] in raw.numbers:
             own = original_values(raw, x.features[i])
             numbers = raw.numbers.get(x.features[i], own)
             lacks |= np.isnan(numbers) if numbers.dtype == np.float64 else pd.isna(own)
@@ -348,7 +348,7 @@ def _read_rows(
 ) -> tuple[Dataset, Dataset]:
     """Return rows to explain with their numbers, and encoded for the model."""
     raw = read_for_model(check_fitted(x), rows, x.features, "row", unknown)
-    return raw, raw if x.preparation is None else x.preparation.prepared_data(raw)
+    return raw, x.preparation.prepared_data(raw)
 
 
 def original_values(raw: Dataset, name: Hashable) -> ArrayOf[Any]:

@@ -55,8 +55,8 @@ def scorer_of_model(x: object) -> Scorer:
     model = check_fitted(x)
     if not model.one_class:
         raise no_formula_error(model.type_in_words)
-    formula, preparation = as_plain_formula(model.score), model.preparation
-    kept = {} if preparation is None or preparation.merger is None else preparation.merger.kept
+    formula, merger = as_plain_formula(model.score), model.preparation.merger
+    kept = {} if merger is None else merger.kept
     columns = []
     for name, levels in zip(model.features, model.known_levels, strict=False):
         has_level_of_missing = levels[-1:] == (MISSING,)

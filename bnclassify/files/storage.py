@@ -185,8 +185,7 @@ def _check_consistency_of_model(x: Model) -> None:
     strange = [name for name in x.features if known is not None and name not in known]
     if strange:
         raise ValueError(f"the recipe has no {listed(strange)}")
-    merger = None if x.preparation is None else x.preparation.merger
-    merged = () if merger is None else merger.columns
+    merged = () if x.preparation.merger is None else x.preparation.merger.columns
     intervals = {} if x.discretizer is None or x.levels is None else x.discretizer.intervals
     for name, labels in intervals.items():
         is_read = name in x.features and name not in merged

@@ -76,7 +76,7 @@ def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] =
     OneOf(("same", "grow")).check("levels", levels)
     model, rows = check_fitted(x), open_data(dataset)
     if levels == "grow":
-        fixed = set() if model.preparation is None else model.preparation.columns_with_fixed_levels
+        fixed = model.preparation.columns_with_fixed_levels
         names = [name for name in model.variables if name not in fixed]
         known = None if rows.in_parts else model.levels_by_name
         numeric = [name for name in names if name in model.densities]

@@ -219,7 +219,7 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     opened = open_rows(rows, argument)
     raw = check_has_rows(read_for_model(x, opened, x.features, argument), argument)
     raw = raw.with_positive_weights()
-    data = raw if x.preparation is None else x.preparation.prepared_data(raw)
+    data = x.preparation.prepared_data(raw)
     weights, placed = data.row_weights, x.rows_to_score(data, "missing").codes
     names = x.known_levels[-1]
     found = []
@@ -235,11 +235,7 @@ def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
     levels, labels = dict[Hashable, Array](), dict[Hashable, dict[Hashable, float]]()
     missing, unseen = dict[Hashable, float](), dict[Hashable, float]()
     numbers = {name: as_floats(values) for name, values in data.numbers.items()}
-    merged = (
-        ()
-        if x.preparation is None or x.preparation.merger is None
-        else x.preparation.merger.columns
-    )
+    merged = () if x.preparation.merger is None else x.preparation.merger.columns
     for i, (name, known) in enumerate(zip(x.features, x.known_levels, strict=False)):
         # rows that lack a value, and rows with a value that was not seen in training
         gap: Mask = np.less(data.codes[data.positions[name]], 0)

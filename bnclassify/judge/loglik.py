@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from math import log
 from typing import Any, Literal, overload
 
@@ -13,14 +14,13 @@ from ..accessors import (
     check_has_joint_distribution,
     check_single_graph,
     check_size_of_scores,
-    encode_any_source,
     encode_for_model,
     nparams,
     variables_of_new_data,
 )
 from ..classifiers import BNC, Graph
-from ..dataset import Countable, Dataset, codes_of_class
-from ..frames import InFull, InParts
+from ..dataset import Columns, Countable, Dataset, codes_of_class
+from ..frames import InFull, InParts, open_data
 from ..model import Model
 from ..scores import scores_at
 from ..structure import warn_of_fractional_weights
@@ -31,7 +31,7 @@ from ..tools.checks import Flag
 
 def _log_likelihood(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
     """Return Σ over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
-    rows: Countable = encode_any_source(x, dataset, variables_of_new_data(x) if joint else None)
+    rows = _encode_any_source(x, dataset, variables_of_new_data(x) if joint else x.variables)
 
     def sum_of_part(data: Dataset) -> float:
         """Return this sum for some rows, or from their counts if a database has them."""
@@ -54,6 +54,15 @@ def _log_likelihood(x: Model, dataset: InFull | InParts, *, joint: bool) -> floa
     if not rows.size:  # known after parts were read
         raise ValueError("dataset must have at least one row with a weight above 0; got none.")
     return total
+
+
+def _encode_any_source(x: Model, dataset: Any, names: Sequence[Hashable]) -> Countable:
+    """Return encoded variables of a model from data of any source."""
+    data = open_data(dataset, or_rows=True)
+    if not data.in_parts:
+        return encode_for_model(x, data, names, argument="dataset")
+    rows = data.prepared(x.preparation, x.levels_by_name) if x.preparation else data
+    return rows.read(Columns(names, x.levels_by_name, x.densities))
 
 
 def _log_probability_per_row(x: Model, joint: bool, data: Dataset) -> Array:
@@ -193,7 +202,7 @@ def _network_loglik_and_rows(
     """Return a single network with parameters, its log-likelihood and the rows, or raise."""
     model = check_single_graph(check_has_joint_distribution(x, score), score)
     nparams(model)  # which raises if there are densities without a number of parameters
-    data: Countable = encode_any_source(model, dataset, variables_of_new_data(model))
+    data = _encode_any_source(model, dataset, variables_of_new_data(model))
     warn_of_fractional_weights(data, score)
     return model, _log_likelihood(model, data, joint=True), data.size
 

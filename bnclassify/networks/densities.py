@@ -42,7 +42,7 @@ class Densities(Plain):
     def prepare(self, x: Model, dataset: OpenedData) -> tuple[Model, OpenedData]:
         """Return the structure with densities to estimate, and the data."""
         found: tuple[Hashable, ...] = x.numeric_features
-        if x.preparation is None:
+        if not x.preparation:
             columns = [name for name in x.features if name in dataset.columns]
             dataset, found = dataset.data_and_numeric_features(
                 columns, x.targets, numeric_columns_of(self.numbers)

@@ -106,10 +106,9 @@ class Weighted(BuiltOn):
 
     def _network_of_coding(self, number: int) -> Model:
         """Return the network in a discretization, with the recipe that discretizes raw data."""
-        recipe, preparation = self.recipe, self.preparation
-        moved = None if preparation is None else preparation.discretizer
-        if recipe is not None and preparation is not None and isinstance(moved, MovedCuts):
-            coarse = replace(preparation, discretizer=moved.discretizers_by_time[number])
+        recipe, moved = self.recipe, self.discretizer
+        if recipe is not None and isinstance(moved, MovedCuts):
+            coarse = replace(self.preparation, discretizer=moved.discretizers_by_time[number])
             recipe = replace(recipe, preparation=coarse)
         structure = replace(self.structure_in_coding(number), recipe=recipe)
         if not self.tables:

@@ -49,7 +49,7 @@ def facts_of(x: Model) -> dict[str, object]:
         facts["intervals"] = f"by {len(draws)} draws of the effects"
     if x.fitted:
         if x.features:
-            levels = () if x.preparation is None else x.preparation.missing
+            levels = x.preparation.missing
             texts = [f"a level of {_first_names(map(str, levels))}"] if levels else []
             if rows is not None:
                 n = sum(name in rows.incomplete for name in x.features)
@@ -123,7 +123,7 @@ def _estimation_in_words(step: Step) -> str:
 def _facts_of_preparation(x: Model) -> dict[str, str | None]:
     """Say which columns were discretized, merged, kept as numbers and dropped."""
     facts: dict[str, str | None] = {}
-    merger, discretizer = None if x.preparation is None else x.preparation.merger, x.discretizer
+    merger, discretizer = x.preparation.merger, x.discretizer
     if discretizer is not None:
         cut = [str(name) for name in x.features if discretizer.cuts.get(name)]
         columns = ", ".join(cut) if len(cut) <= _FEW else f"{len(cut):,} numeric columns"
