@@ -13,7 +13,7 @@ functions to the lists that this chapter calls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import compress
 from operator import attrgetter
@@ -100,7 +100,7 @@ _MODULES = (
 """Libraries with frames, of which some do not have the interface of Arrow."""
 
 
-class AnyFrame(Protocol):
+class _AnyFrame(Protocol):
     """A data frame of any library, as type checkers see it."""
 
     @property
@@ -108,23 +108,14 @@ class AnyFrame(Protocol):
         """The columns or their names."""
 
 
-class Foreign(Protocol):
-    """An object of another library, as a column of ibis or narwhals; its methods return others."""
+AnyTable: TypeAlias = _AnyFrame | Callable[[], Iterable[Any]] | Sequence[pd.DataFrame]
+"""What a user gives: a frame of any library, encoded data, chunks, or a table of a database.
 
-    def __getattr__(self, name: str, /) -> Foreign: ...
-    def __call__(self, *arguments: object, **named: object) -> Foreign: ...
-    def __getitem__(self, at: object, /) -> Foreign: ...
-    def __setitem__(self, at: object, value: object, /) -> None: ...
-    def __iter__(self) -> Iterator[Foreign]: ...
-    def __len__(self) -> int: ...
-    def __hash__(self) -> int: ...
-    def __mul__(self, other: object, /) -> Foreign: ...
-    def __sub__(self, other: object, /) -> Foreign: ...
-    def __and__(self, other: object, /) -> Foreign: ...
-    def __ge__(self, other: object, /) -> Foreign: ...
-    def __gt__(self, other: object, /) -> Foreign: ...
-    def __le__(self, other: object, /) -> Foreign: ...
-    def __lt__(self, other: object, /) -> Foreign: ...
+It becomes a `Dataset`, or what is `Countable` where it is.
+"""
+
+Foreign: TypeAlias = Any
+"""An object of another library, such as a column of narwhals or ibis."""
 
 
 def foreign_to_pandas(data: Any) -> Any:
@@ -139,7 +130,7 @@ def foreign_to_pandas(data: Any) -> Any:
     if hasattr(opened, "columns"):
         columns = {str(name): _column_for_pandas(opened[name]) for name in opened.columns}
         return pd.DataFrame(columns, index=pd.RangeIndex(len(opened)))
-    return pd.Series(cast("ArrayOf[Any]", _column_for_pandas(opened)), name=str(opened.name))
+    return pd.Series(_column_for_pandas(opened), name=str(opened.name))
 
 
 def in_library_of(given: object, answer: pd.Series[Any] | pd.DataFrame) -> Any:
@@ -205,7 +196,7 @@ def _opened_by_narwhals(data: object) -> Foreign:
     return opened
 
 
-def _column_for_pandas(series: Foreign) -> object:
+def _column_for_pandas(series: Foreign) -> Any:
     """Return a column as pandas has it: integers and bools with missing values are nullable."""
     dtype, implementation = series.dtype, series.implementation
     if implementation.is_pandas_like():
@@ -780,14 +771,6 @@ def check_have_levels(
 # Entrance of data of any source: recognizes its type, checks its columns and finds its levels.
 
 
-InPandas: TypeAlias = pd.DataFrame | Dataset
-
-InFull: TypeAlias = InPandas | AnyFrame | Callable[[], Iterable[Any]] | Sequence[pd.DataFrame]
-"""Data with rows in memory, or that are read into memory, as chunks and Dask DataFrames are."""
-
-InParts: TypeAlias = Countable
-"""Data that can stay where they are, which functions that only count accept as well."""
-
 OPENERS: list[Callable[[object, str, bool | None], OpenedData | None]] = []
 """Functions that open types of partitioned data, and return None for others.
 
@@ -918,7 +901,7 @@ def _how_to_convert(data: object) -> str:
 
 @overload
 def encode(
-    frame: InFull | InParts,
+    frame: AnyTable | Countable,
     *,
     weights: Any = None,
     weights_are: Meaning | None = None,
@@ -927,7 +910,7 @@ def encode(
 ) -> Any: ...
 @overload
 def encode(
-    frame: InFull,
+    frame: AnyTable,
     *,
     weights: Any = None,
     weights_are: Meaning | None = None,
@@ -1119,7 +1102,7 @@ L = TypeVar("L", bound=Callable[..., Any])
 
 
 def prepare_training_data(
-    dataset: InFull | InParts | OpenedData,
+    dataset: AnyTable | Countable | OpenedData,
     targets: tuple[Hashable, ...],
     features: Iterable[Hashable] | None = None,
     *,
@@ -1183,7 +1166,7 @@ def prepare_training_data(
 
 
 def prepare_training_rows(
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     class_var: Hashable,
     features: Iterable[Hashable] | None = None,
 ) -> TrainingData:
@@ -1237,7 +1220,7 @@ def mark_as_averaging(learner: L) -> L:
 
 
 def schema_and_features(
-    dataset: InFull | InParts | None,
+    dataset: AnyTable | Countable | None,
     class_var: Hashable,
     features: Iterable[Hashable] | None,
     *,

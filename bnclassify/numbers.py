@@ -49,7 +49,7 @@ from .dataset import (
     warn_of_unseen_labels,
 )
 from .frames import (
-    AnyFrame,
+    AnyTable,
     Frame,
     Row,
     check_can_add_missing_level,
@@ -677,7 +677,7 @@ class MovedCuts(Discretizer):
 
 @with_call_advice("Pass the class by name: discretize(dataset, class_var=name).")
 def discretize(
-    dataset: pd.DataFrame | AnyFrame,
+    dataset: pd.DataFrame | AnyTable,
     *,
     class_var: Hashable | None = None,
     method: Cutting = "mdlp",
@@ -959,7 +959,7 @@ def with_encoded_columns(frame: pd.DataFrame, data: Dataset) -> pd.DataFrame:
 
 @with_call_advice("Pass the class by name: merge_rare(dataset, class_var=name).")
 def merge_rare(
-    dataset: pd.DataFrame | AnyFrame,
+    dataset: pd.DataFrame | AnyTable,
     *,
     min_count: int = 10,
     class_var: Hashable | None = None,

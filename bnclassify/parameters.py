@@ -21,8 +21,7 @@ from .classifiers import Prior, find_prior, is_nested_prior, warn_of_wide_tables
 from .dataset import Countable, OpenedData
 from .elimination import Numbers
 from .frames import (
-    InFull,
-    InParts,
+    AnyTable,
     TrainingData,
     check_have_levels,
     open_data,
@@ -123,7 +122,7 @@ OneOrSeveral = TypeVar(
 @with_call_advice("Pass the prior by name: lp(x, dataset, smooth=1).")
 def lp(
     x: OneOrSeveral,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     smooth: float | None = None,
     ess: float | None = None,
@@ -304,7 +303,7 @@ def check_groups_are_used(method: Method) -> None:
 @record
 def fit(
     x: Model,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     prior: Prior,
     method: Method = PLAIN,
     *,

@@ -35,7 +35,7 @@ from .accessors import (
 )
 from .counts import Scope
 from .dataset import Dataset, Levels, check_unseen, codes_by_levels
-from .frames import AnyFrame, Row, dask_frame_of, in_library_of, is_missing, open_rows
+from .frames import AnyTable, Row, dask_frame_of, in_library_of, is_missing, open_rows
 from .model import (
     ClassPrior,
     Model,
@@ -553,12 +553,12 @@ def predict(
 ) -> pd.Series[Any] | pd.DataFrame: ...
 @overload
 def predict(
-    x: Model, newdata: AnyFrame, *, prob: bool = False, **options: Unpack[_PredictOptions]
+    x: Model, newdata: AnyTable, *, prob: bool = False, **options: Unpack[_PredictOptions]
 ) -> Any: ...
 @with_call_advice("Pass options by name: predict(x, newdata, prob=True).")
 def predict(
     x: Model,
-    newdata: NewData | AnyFrame,
+    newdata: NewData | AnyTable,
     *,
     prob: bool = False,
     unseen: Unseen = "error",

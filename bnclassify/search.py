@@ -28,7 +28,7 @@ from .counts import check_table_size, flat_index, number_family_states
 from .dataset import Dataset, Schema
 from .elimination import Factor, add_marginalized_terms
 from .folds import Folds, drawn_or_given_folds
-from .frames import InFull, TrainingData, prepare_training_rows
+from .frames import AnyTable, TrainingData, prepare_training_rows
 from .metrics import ACCURACY, METRICS, Metric
 from .model import Step, is_recipe_running
 from .structure import Arc, ArcRules, arcs_in_words, network, parents_in_start
@@ -542,7 +542,7 @@ class GreedySearch:
         learner: Callable[..., BNC],
         moves: Moves,
         class_var: Hashable,
-        dataset: InFull,
+        dataset: AnyTable,
         **further: Any,
     ) -> BNC:
         """Return the structure found; `further` are additional settings for the recipe."""
@@ -810,7 +810,9 @@ SUPERPARENT = Moves(_arcs_from_best_superparent, most=1)
 
 
 @_with_search_options(_PAIRS)
-def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
+def fssj(
+    class_var: Hashable, dataset: AnyTable, *, k: int, **options: Unpack[SearchOptions]
+) -> BNC:
     """Learn a semi-naive Bayes by forward sequential selection and joining.
 
     The search starts from the class alone. A step adds a feature alone or joins
@@ -838,7 +840,9 @@ def fssj(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
 
 
 @_with_search_options(_PAIRS)
-def bsej(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]) -> BNC:
+def bsej(
+    class_var: Hashable, dataset: AnyTable, *, k: int, **options: Unpack[SearchOptions]
+) -> BNC:
     """Learn a semi-naive Bayes by backward sequential elimination and joining.
 
     The search starts from naive Bayes. A step removes a feature or joins two
@@ -869,7 +873,7 @@ def bsej(class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[Sear
 
 @_with_search_options(_ARCS)
 def tan_hc(
-    class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]
+    class_var: Hashable, dataset: AnyTable, *, k: int, **options: Unpack[SearchOptions]
 ) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing.
 
@@ -900,7 +904,7 @@ def tan_hc(
 
 @_with_search_options(_ARCS)
 def tan_hcsp(
-    class_var: Hashable, dataset: InFull, *, k: int, **options: Unpack[SearchOptions]
+    class_var: Hashable, dataset: AnyTable, *, k: int, **options: Unpack[SearchOptions]
 ) -> BNC:
     """Learn a tree-augmented naive Bayes by hill climbing with superparents.
 
@@ -934,7 +938,12 @@ def tan_hcsp(
     _ARCS, "kdbk : int, default 2\n    Maximum number of feature parents per feature.\n"
 )
 def kdb(
-    class_var: Hashable, dataset: InFull, *, k: int, kdbk: int = 2, **options: Unpack[SearchOptions]
+    class_var: Hashable,
+    dataset: AnyTable,
+    *,
+    k: int,
+    kdbk: int = 2,
+    **options: Unpack[SearchOptions],
 ) -> BNC:
     """Learn a k-dependence Bayes by hill climbing, like ``kdb`` in R.
 

@@ -76,8 +76,7 @@ from .counts import (
 from .dataset import Columns, Countable, Schema
 from .elimination import Numbers, numbers_as_setting, numeric_columns_of
 from .frames import (
-    InFull,
-    InParts,
+    AnyTable,
     TrainingData,
     mark_as_averaging,
     open_data,
@@ -356,7 +355,7 @@ def features_for_recipe(
 @with_call_advice("Pass features by name: nb(class_var, dataset, features=[...]).")
 def nb(
     class_var: Hashable,
-    dataset: InFull | InParts | None = None,
+    dataset: AnyTable | Countable | None = None,
     *,
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
@@ -405,7 +404,7 @@ def nb(
 def anb(
     class_var: Hashable,
     parents: Mapping[Hashable, Sequence[Hashable]],
-    dataset: InFull | InParts | None = None,
+    dataset: AnyTable | Countable | None = None,
     *,
     features: Iterable[Hashable] | None = None,
 ) -> BNC:
@@ -467,7 +466,7 @@ def anb(
 @record
 def anb_again(
     class_var: Hashable,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     parents: tuple[tuple[Hashable, Family], ...],
     features: tuple[Hashable, ...] | None = None,
@@ -541,7 +540,7 @@ def network_with_families(
 
 @record
 def fixed_again(
-    class_var: Hashable, dataset: InFull | InParts, *, families: tuple[Family, ...]
+    class_var: Hashable, dataset: AnyTable | Countable, *, families: tuple[Family, ...]
 ) -> BNC:
     """Build a network from its families again, with the levels of data."""
     names = features_of_families(families)
@@ -735,7 +734,7 @@ class LocalScores:
 
 
 def network_score(
-    x: BNC, dataset: InFull | InParts, *, score: ScoreName = "bic", ess: float = 1
+    x: BNC, dataset: AnyTable | Countable, *, score: ScoreName = "bic", ess: float = 1
 ) -> float:
     """Return the score of a structure on data, which `hc` and `ban` maximize.
 
@@ -826,7 +825,7 @@ _SCORES = ("loglik", "aic", "bic", "bde")
 @mark_as_averaging
 def tan_cl(
     class_var: Hashable,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     score: Literal["loglik", "aic", "bic", "bde"] = "loglik",
     ess: float = 1,
@@ -1043,7 +1042,7 @@ def _n_roots(parent: Sequence[int]) -> int:
 
 def chow_liu(
     class_var: Hashable,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     root: Hashable | None = None,
     features: Iterable[Hashable] | None = None,
@@ -1117,7 +1116,7 @@ def chow_liu(
 @mark_as_averaging
 def spode(
     class_var: Hashable,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     score: ScoreName = "bic",
     features: Iterable[Hashable] | None = None,
@@ -1197,7 +1196,7 @@ def spode(
 @mark_as_averaging
 def kdb_mi(
     class_var: Hashable,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     kdbk: int = 2,
     features: Iterable[Hashable] | None = None,

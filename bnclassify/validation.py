@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from .accessors import check_has_joint_distribution, check_ordered, unwrap_estimator
-from .dataset import Dataset
+from .dataset import Countable, Dataset
 from .folds import (
     Folds,
     Plan,
@@ -32,7 +32,7 @@ from .folds import (
     training_data_of_models,
     warn_of_unseen_values,
 )
-from .frames import AnyFrame, InFull, InPandas, InParts, in_library_of, open_data
+from .frames import AnyTable, in_library_of, open_data
 from .metrics import AnyMetric, choose_metrics
 from .model import Model, SeveralClasses
 from .prediction import Labelling, Outcomes, predict_outcomes
@@ -330,7 +330,7 @@ class _Repeated(Options, total=False):
 @overload  # type checkers regard a Model as a model of a single class variable
 def cv(  # type: ignore[overload-overlap]
     x: SeveralClasses | Models,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     metric: AsMetric | Metrics = "accuracy",
     mean: Literal[True] = True,
@@ -339,7 +339,7 @@ def cv(  # type: ignore[overload-overlap]
 @overload
 def cv(
     x: Model,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     metric: AsMetric = "accuracy",
     mean: Literal[True] = True,
@@ -348,7 +348,7 @@ def cv(
 @overload
 def cv(
     x: Model,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     metric: Metrics,
     mean: Literal[True] = True,
@@ -357,7 +357,7 @@ def cv(
 @overload
 def cv(
     x: Model | Models,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     metric: AsMetric | Metrics = "accuracy",
     mean: Literal[False],
@@ -366,7 +366,7 @@ def cv(
 @with_call_advice("The class is a column of the data: cv(x, dataset, k=10).")
 def cv(
     x: Model | Models,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     k: int = 10,
     repeats: int = 1,
@@ -564,20 +564,24 @@ Predictions: TypeAlias = "pd.DataFrame | pd.Series[Any]"
 
 @overload
 def cv_predict(
-    x: Model, dataset: InPandas | InParts, *, prob: Literal[True] = True, **options: Unpack[Options]
+    x: Model,
+    dataset: pd.DataFrame | Countable,
+    *,
+    prob: Literal[True] = True,
+    **options: Unpack[Options],
 ) -> pd.DataFrame: ...
 @overload
 def cv_predict(
-    x: Model, dataset: InPandas | InParts, *, prob: Literal[False], **options: Unpack[Options]
+    x: Model, dataset: pd.DataFrame | Countable, *, prob: Literal[False], **options: Unpack[Options]
 ) -> pd.Series[Any]: ...
 @overload
 def cv_predict(
-    x: Model, dataset: AnyFrame, *, prob: bool = True, **options: Unpack[Options]
+    x: Model, dataset: AnyTable, *, prob: bool = True, **options: Unpack[Options]
 ) -> Any: ...
 @with_call_advice("The class is a column of the data: cv_predict(x, dataset, k=10).")
 def cv_predict(
     x: Model,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     k: int = 10,
     prob: bool = True,

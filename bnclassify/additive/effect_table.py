@@ -15,7 +15,7 @@ from ..accessors import encode_for_model, read_for_model
 from ..classifiers import BNC
 from ..counts import flat_index
 from ..dataset import MISSING, Dataset
-from ..frames import InFull
+from ..frames import AnyTable
 from ..model import (
     MISSING_RULE,
     NO_JOINT,
@@ -441,21 +441,21 @@ def cell_weights(x: EffectTable, data: Dataset, rows: Mask | None = None) -> lis
     return counts
 
 
-def training_rows(x: Model, dataset: InFull) -> Dataset:
+def training_rows(x: Model, dataset: AnyTable) -> Dataset:
     """Return the training rows as a model reads them: with a class, and a weight above 0."""
     data = read_for_model(x, dataset, argument="dataset").select(x.variables)
     used: Mask = data.codes[data.positions[x.class_var]] >= 0
     return data.take_rows(used & (data.row_weights > 0))
 
 
-def with_value_shares(x: EffectTable, dataset: InFull) -> EffectTable:
+def with_value_shares(x: EffectTable, dataset: AnyTable) -> EffectTable:
     """Return a table with the shares of values in rows, and in half a row more per value."""
     counts = cell_weights(x, encode_for_model(x, dataset, x.features, "dataset"))
     masses: list[Array] = [count.reshape(len(count), -1).sum(axis=1) + _HALF for count in counts]
     return replace(x, shares=tuple([mass / float(mass.sum()) for mass in masses]))
 
 
-def with_effect_moments(x: EffectTable, dataset: InFull) -> EffectTable:
+def with_effect_moments(x: EffectTable, dataset: AnyTable) -> EffectTable:
     """Return a table with the moments of its effects in training rows, and the class shares.
 
     Missing values of features that no row lacks, and whose missing values have

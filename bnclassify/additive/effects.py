@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..accessors import check_fitted, encode_for_model
 from ..dataset import MISSING, Dataset, Opened, codes_by_levels
-from ..frames import InFull, open_rows
+from ..frames import AnyTable, open_rows
 from ..model import Model
 from ..prediction import target_position
 from ..tools.arrays import Array, Codes, Mask, Positions
@@ -34,7 +34,7 @@ BASE = "(base)"
 
 def effects(
     x: Model,
-    dataset: InFull | None = None,
+    dataset: AnyTable | None = None,
     *,
     target: Hashable | None = None,
     steps: int | None = None,

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ..dataset import MISSING, Columns
-from ..frames import InFull, is_missing, open_rows
+from ..frames import AnyTable, is_missing, open_rows
 from ..model import GIVEN, Model, Recipe, Step
 from ..tools import graphs
 from ..tools.arrays import Array, Positions
@@ -44,7 +44,7 @@ _INTERVAL = re.compile(r"\(\s*([^\s,()\[\]]+),\s*([^\s,()\[\]]+)(?:\]|(?<=inf)\)
 
 
 def from_effects(
-    table: pd.DataFrame, *, class_var: Hashable | None = None, dataset: InFull | None = None
+    table: pd.DataFrame, *, class_var: Hashable | None = None, dataset: AnyTable | None = None
 ) -> EffectTable:
     """Make a model of a table of effects, as `effects` returns it or edited.
 
@@ -175,7 +175,7 @@ GIVEN.add(as_given)
 
 
 def _read_text_as_booleans(
-    frame: pd.DataFrame, class_var: Hashable, dataset: InFull | None
+    frame: pd.DataFrame, class_var: Hashable, dataset: AnyTable | None
 ) -> pd.DataFrame:
     """Return a table with booleans in place of text that is all labels of a feature, as in a file.
 

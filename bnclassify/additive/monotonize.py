@@ -11,7 +11,7 @@ import numpy as np
 
 from ..accessors import check_fitted, check_has_rows, check_not_dropped, encode_for_model
 from ..dataset import Columns, Dataset, codes_by_levels
-from ..frames import InFull, open_rows
+from ..frames import AnyTable, open_rows
 from ..model import Model, Step
 from ..scores import scores_at
 from ..tools.arrays import Positions, log_normalize, weights_at
@@ -30,7 +30,7 @@ _FLAT, _STEEP = 1e-9, 0.05  # ranges of effects, in nats, that are constant and 
 def monotonize(
     x: Model,
     directions: Mapping[Hashable, Direction],
-    dataset: InFull,
+    dataset: AnyTable,
     *,
     target: Hashable | None = None,
 ) -> EffectTable:
@@ -161,7 +161,7 @@ def _check_directions(
 
 
 def _level_order_of(
-    table: EffectTable, name: Hashable, dataset: InFull
+    table: EffectTable, name: Hashable, dataset: AnyTable
 ) -> tuple[Hashable, ...] | None:
     """Return the levels of a feature in the order of its column or numbers, None for intervals."""
     if name in table.cuts:
@@ -182,7 +182,7 @@ def _level_order_of(
 
 
 def _make_monotone(
-    model: Model, table: EffectTable, dataset: InFull, constraints: _Constraints
+    model: Model, table: EffectTable, dataset: AnyTable, constraints: _Constraints
 ) -> EffectTable:
     """Return a table in which effects have directions, with a recipe that repeats it."""
     dataset, recipe = training_rows(table, dataset), model.recipe

@@ -11,7 +11,7 @@ import numpy as np
 from ..accessors import check_fitted
 from ..dataset import MISSING, Dataset
 from ..elimination import density_grid
-from ..frames import InFull
+from ..frames import AnyTable
 from ..model import Model, Step
 from ..numbers import short_point_texts
 from ..prediction import cards_of_features, positions_parents_first
@@ -67,7 +67,7 @@ def check_no_marks(table: EffectTable) -> None:
 
 
 def tabulate_effects(
-    x: object, steps: int | None = None, dataset: InFull | None = None
+    x: object, steps: int | None = None, dataset: AnyTable | None = None
 ) -> EffectTable:
     """Return a model as a table with at most so many intervals per feature; a table stays as it is.
 

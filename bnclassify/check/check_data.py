@@ -22,8 +22,8 @@ from ..dataset import (
 )
 from ..frames import (
     COLUMN_WARNINGS,
+    AnyTable,
     Frame,
-    InFull,
     arrays_and_types,
     make_mark_missing,
     open_data,
@@ -55,7 +55,7 @@ _ROWS = "(rows)"
 
 
 @with_call_advice("Pass the class by name: check_data(dataset, class_var=name).")
-def check_data(dataset: InFull, class_var: Hashable = None) -> pd.DataFrame:
+def check_data(dataset: AnyTable, class_var: Hashable = None) -> pd.DataFrame:
     """List what is odd about a table, and what to do about it.
 
     Parameters

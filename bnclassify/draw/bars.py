@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..accessors import check_fitted, check_has_rows, check_model, classes, encode_for_model
 from ..explanations.explain import explain_row, rivals_in_words, value_in_words
-from ..frames import InFull, Row
+from ..frames import AnyTable, Row
 from ..judge.arc_strength import check_strength, chosen_threshold
 from ..model import Model
 from ..prediction import weigh_evidence
@@ -44,7 +44,7 @@ Strength: TypeAlias = tuple[Hashable, Hashable, float, float]
 @in_chart_style
 def plot_explanation(
     x: Model,
-    row: InFull | Row,
+    row: AnyTable | Row,
     *,
     target: Hashable | None = None,
     against: Any = None,
@@ -112,7 +112,7 @@ def plot_explanation(
 @in_chart_style
 def plot_importance(
     x: Model,
-    dataset: InFull,
+    dataset: AnyTable,
     *,
     target: Hashable | None = None,
     against: Any = None,

@@ -16,7 +16,7 @@ from ..additive.effects import rows_and_effects_of_pair
 from ..additive.scorecard import Scorecard
 from ..dataset import MISSING, Dataset, as_floats, codes_by_levels
 from ..explanations.explain import read_one_row, value_in_words
-from ..frames import InFull, Row
+from ..frames import AnyTable, Row
 from ..model import Model
 from ..prediction import Effect, effect_on_log_odds, target_position
 from ..scores import Rows
@@ -55,7 +55,7 @@ def plot_effect(
     feature: Hashable,
     *,
     target: Hashable | None = None,
-    dataset: InFull | None = None,
+    dataset: AnyTable | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the contribution of a feature to the log odds over its range.
@@ -294,7 +294,7 @@ class _NomogramScale(NamedTuple):
 
 @in_chart_style
 def plot_nomogram(
-    card: Scorecard, *, row: InFull | Row | None = None, ax: Axes | None = None
+    card: Scorecard, *, row: AnyTable | Row | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw a scorecard as a nomogram, with scales of points and probability.
 

@@ -15,7 +15,7 @@ from ..classifiers import Family
 from ..counts import contingency_table
 from ..dataset import Dataset, Levels, Schema, codes_by_levels
 from ..explanations.explain import value_in_words
-from ..frames import InFull
+from ..frames import AnyTable
 from ..model import Model
 from ..tools.arrays import Array, ArrayOf, Mask, Slice, T
 from ..tools.messages import shown
@@ -44,7 +44,7 @@ def plot_cpt(
     x: Model,
     variable: Hashable,
     *,
-    dataset: InFull | None = None,
+    dataset: AnyTable | None = None,
     interval: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:

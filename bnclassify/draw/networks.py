@@ -15,7 +15,7 @@ import pandas as pd
 from ..accessors import check_has_joint_distribution, check_model, values
 from ..dataset import check_unseen, codes_by_levels
 from ..explanations.explain import Explanation, explain_row, read_one_row, value_in_words
-from ..frames import InFull, Row, is_missing
+from ..frames import AnyTable, Row, is_missing
 from ..judge.arc_strength import check_strength
 from ..model import WRITERS, Model
 from ..prediction import effect_ranges
@@ -189,7 +189,7 @@ _Arcs = dict[tuple[Hashable, Hashable], float]
 def plot(
     x: Model,
     *,
-    row: InFull | Row | None = None,
+    row: AnyTable | Row | None = None,
     target: Hashable | None = None,
     against: Any = None,
     unseen: Unseen = "error",
@@ -396,7 +396,7 @@ def choose_arcs_to_draw(x: Model, class_arcs: bool, *, note_colors: bool = True)
 
 
 def _nodes_with_distributions(
-    x: Model, row: InFull | Row | None, unseen: str
+    x: Model, row: AnyTable | Row | None, unseen: str
 ) -> tuple[dict[Hashable, Node], list[str]]:
     labels = values(check_has_joint_distribution(x, "distributions"))
     if x.numeric_features:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..accessors import check_fitted
 from ..dataset import check_unseen
-from ..frames import InFull, Row
+from ..frames import AnyTable, Row
 from ..model import Model
 from ..scores import scores_at
 from ..tools.arrays import first_best, second_best
@@ -29,7 +29,7 @@ from .explain import original_values, read_one_row
 @with_call_advice("Pass options by name: counterfactual(x, row, target, fixed=names).")
 def counterfactual(
     x: Model,
-    row: InFull | Row,
+    row: AnyTable | Row,
     target: Hashable | None = None,
     *,
     fixed: Sequence[Hashable] = (),

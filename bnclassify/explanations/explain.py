@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..accessors import check_fitted, product_of_indexes, read_for_model
 from ..dataset import Dataset, as_floats
-from ..frames import InFull, Row, is_missing
+from ..frames import AnyTable, Row, is_missing
 from ..model import Model
 from ..prediction import REST, Evidence, split_off_interactions, weigh_evidence
 from ..tools.arrays import Array, ArrayOf, Codes, Mask
@@ -25,7 +25,7 @@ _LEAST_FACTOR = 1.05
 
 _MOST_LOG_ODDS = float(np.log(10_000))
 
-Explained: TypeAlias = "InFull | Row | Sequence[Row]"
+Explained: TypeAlias = "AnyTable | Row | Sequence[Row]"
 
 
 class _ExplainOptions(TypedDict, total=False):
@@ -311,7 +311,7 @@ class Explanation:
 
 def explain_row(
     x: Model,
-    row: InFull | Row,
+    row: AnyTable | Row,
     target: Hashable | None,
     against: Any,
     unseen: str,
@@ -333,7 +333,7 @@ def explain_row(
     return Explanation(known, names, weights, joint, chosen, rival, probability)
 
 
-def read_one_row(x: Model, row: InFull | Row) -> tuple[Dataset, Dataset]:
+def read_one_row(x: Model, row: AnyTable | Row) -> tuple[Dataset, Dataset]:
     """Return exactly one row with its numbers, and encoded for the model, or raise."""
     raw, data = _read_rows(x, row)
     if len(raw) != 1:

@@ -11,7 +11,7 @@ import pandas as pd
 from ..accessors import check_fitted
 from ..dataset import MISSING, check_unseen
 from ..elimination import density_grid
-from ..frames import InFull, Row, is_missing
+from ..frames import AnyTable, Row, is_missing
 from ..model import Model
 from ..prediction import check_costs
 from ..scores import Rows, scores_at, sums_in_formula
@@ -35,7 +35,7 @@ from .explain import original_values, read_one_row
 
 @with_call_advice("Pass costs by name: value_of_information(x, row, costs=costs).")
 def value_of_information(
-    x: Model, row: InFull | Row, *, costs: pd.DataFrame | None = None, unseen: Unseen = "error"
+    x: Model, row: AnyTable | Row, *, costs: pd.DataFrame | None = None, unseen: Unseen = "error"
 ) -> pd.DataFrame:
     """Rank missing features by their expected information about the class.
 

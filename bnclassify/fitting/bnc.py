@@ -8,11 +8,10 @@ from typing import Any, Literal
 from ..additive.fit import fit_effects, sum_of_effects
 from ..additive.pairs import Pairs, check_pairs
 from ..classifiers import PRIORS, find_prior
-from ..dataset import Dataset, Numeric, Opened, OpenedData
+from ..dataset import Countable, Dataset, Numeric, Opened, OpenedData
 from ..elimination import Numbers, numeric_columns_of
 from ..frames import (
-    InFull,
-    InParts,
+    AnyTable,
     TrainingData,
     open_data,
     prepare_training_data,
@@ -67,7 +66,7 @@ _OTHER_METHODS = (
 def bnc(
     dag_learner: Learner | Callable[..., Model] | None = None,
     class_var: Hashable = REQUIRED,
-    dataset: InFull | InParts = REQUIRED,
+    dataset: AnyTable | Countable = REQUIRED,
     *,
     dag_args: Mapping[str, Any] | None = None,
     discretize: AnyCutting | Literal["auto"] | None = "auto",

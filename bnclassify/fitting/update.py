@@ -12,7 +12,7 @@ from ..accessors import check_fitted, unwrap_estimator
 from ..classifiers import Given
 from ..counts import Recoding
 from ..dataset import Columns, Countable, OpenedData, united_levels
-from ..frames import InFull, InParts, open_data
+from ..frames import AnyTable, open_data
 from ..model import PROPORTIONS, Model, Tally, TrainingRows, check_counted, replace_unchecked
 from ..parameters import rows_to_learn_from
 from ..tools.arrays import sum_nested
@@ -27,7 +27,7 @@ _TABLES = ("cpts", "class_cpts", "priors", "superparents", "children")
 
 
 @with_call_advice("The class is a column of the data: update(x, dataset).")
-def update(x: M, dataset: InFull | InParts, *, levels: Literal["same", "grow"] = "same") -> M:
+def update(x: M, dataset: AnyTable | Countable, *, levels: Literal["same", "grow"] = "same") -> M:
     """Add rows to the training data of the parameters of a model.
 
     The result is the same as from all rows at once, given the structure and its

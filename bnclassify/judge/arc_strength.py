@@ -12,8 +12,9 @@ import pandas as pd
 
 from ..accessors import check_single_graph, unwrap_estimator
 from ..classifiers import BNC
+from ..dataset import Countable
 from ..folds import check_recipe, check_training_columns, training_data_of_models
-from ..frames import InFull, InParts, TrainingData, open_data
+from ..frames import AnyTable, TrainingData, open_data
 from ..model import Model, Step
 from ..structure import Arc, edge_posterior, fixed_again, network_with_families
 from ..tools.arrays import TOLERANCE, Array
@@ -27,7 +28,7 @@ _COLUMNS = ["from", "to", "strength", "direction"]
 
 def arc_strength(
     x: Model | Iterable[Model],
-    dataset: InFull | InParts | None = None,
+    dataset: AnyTable | Countable | None = None,
     *,
     replicates: int = 200,
     method: Literal["bootstrap", "exact"] = "bootstrap",

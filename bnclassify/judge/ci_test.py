@@ -17,7 +17,7 @@ from ..counts import (
 )
 from ..dataset import Columns, Countable, Numeric
 from ..elimination import Numbers, numeric_columns_of
-from ..frames import InFull, InParts, open_data
+from ..frames import AnyTable, open_data
 from ..structure import warn_of_fractional_weights
 from ..tools.arrays import Array
 from ..tools.calls import with_call_advice
@@ -31,7 +31,7 @@ _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}
 def cmi(
     x: Hashable,
     y: Hashable,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     z: Hashable | Sequence[Hashable] | None = None,
     unit: Literal["log", "log2", "log10"] = "log",
@@ -93,7 +93,7 @@ def _open_columns_to_test(
     x: Hashable,
     y: Hashable,
     z: Hashable | Sequence[Hashable],
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     numeric: Numeric = (),
 ) -> tuple[Countable, list[int]]:
     """Return the columns x, y and z, and their positions; x and y may be numbers."""
@@ -117,7 +117,7 @@ def _open_columns_to_test(
 def ci_test(
     x: Hashable,
     y: Hashable,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     z: Hashable | Sequence[Hashable] | None = None,
     test: Literal["g2", "x2"] = "g2",

@@ -19,7 +19,7 @@ from ..dataset import (
     labels_and_codes_of_numbers,
     rounding_of_numbers,
 )
-from ..frames import InFull, open_rows
+from ..frames import AnyTable, open_rows
 from ..model import Model, Tally, check_counted
 from ..numbers import points_between
 from ..prediction import weigh_evidence
@@ -67,7 +67,7 @@ class _Sample:
     scores: Array | None = None
 
 
-def drift(x: Model, newdata: InFull, dataset: InFull | None = None) -> pd.DataFrame:
+def drift(x: Model, newdata: AnyTable, dataset: AnyTable | None = None) -> pd.DataFrame:
     """Measure how far each feature of new rows differs from training data.
 
     Parameters
@@ -215,7 +215,7 @@ def _dropped_columns(x: Model) -> list[Hashable]:
     return [name for name in names if name not in x.variables]
 
 
-def _sample_of_rows(x: Model, rows: InFull, argument: str) -> _Sample:
+def _sample_of_rows(x: Model, rows: AnyTable, argument: str) -> _Sample:
     opened = open_rows(rows, argument)
     raw = check_has_rows(read_for_model(x, opened, x.features, argument), argument)
     raw = raw.with_positive_weights()

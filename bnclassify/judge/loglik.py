@@ -20,7 +20,7 @@ from ..accessors import (
 )
 from ..classifiers import BNC, Graph
 from ..dataset import Columns, Countable, Dataset, codes_of_class
-from ..frames import InFull, InParts, open_data
+from ..frames import AnyTable, open_data
 from ..model import Model
 from ..scores import scores_at
 from ..structure import warn_of_fractional_weights
@@ -29,7 +29,7 @@ from ..tools.arrays import Array, log_normalize, log_sum_exp
 from ..tools.checks import Flag
 
 
-def _log_likelihood(x: Model, dataset: InFull | InParts, *, joint: bool) -> float:
+def _log_likelihood(x: Model, dataset: AnyTable | Countable, *, joint: bool) -> float:
     """Return Σ over rows of ln P(row), if ``joint``, or of ln P(class variables | features)."""
     rows = _encode_any_source(x, dataset, variables_of_new_data(x) if joint else x.variables)
 
@@ -85,9 +85,9 @@ def _log_probability_per_row(x: Model, joint: bool, data: Dataset) -> Array:
 
 
 @overload
-def loglik(x: Model, dataset: InFull | InParts, *, by_row: Literal[False] = False) -> float: ...
+def loglik(x: Model, dataset: AnyTable | Countable, *, by_row: Literal[False] = False) -> float: ...
 @overload
-def loglik(x: Model, dataset: InFull, *, by_row: Literal[True]) -> pd.Series[float]: ...
+def loglik(x: Model, dataset: AnyTable, *, by_row: Literal[True]) -> pd.Series[float]: ...
 def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series[float]:
     """Return the log-likelihood of the data, Σ ln P(row, class), in nats.
 
@@ -128,7 +128,7 @@ def loglik(x: Model, dataset: Any, *, by_row: bool = False) -> float | pd.Series
     return pd.Series(_log_probability_per_row(model, True, data), index=data.index, name="loglik")
 
 
-def AIC(x: BNC, dataset: InFull | InParts) -> float:
+def AIC(x: BNC, dataset: AnyTable | Countable) -> float:
     """Return Akaike's information criterion, loglik − nparams, as in R.
 
     Larger is better, for models of the same variables. This is −½ of the usual
@@ -162,7 +162,7 @@ def AIC(x: BNC, dataset: InFull | InParts) -> float:
     return total - nparams(model)
 
 
-def BIC(x: BNC, dataset: InFull | InParts) -> float:
+def BIC(x: BNC, dataset: AnyTable | Countable) -> float:
     """Return the Bayesian information criterion: loglik − ½ ln(N) · nparams.
 
     Larger is better. This is −½ of the usual definition; N is the number of
@@ -197,7 +197,7 @@ def BIC(x: BNC, dataset: InFull | InParts) -> float:
 
 
 def _network_loglik_and_rows(
-    x: Model, dataset: InFull | InParts, score: str
+    x: Model, dataset: AnyTable | Countable, score: str
 ) -> tuple[Graph, float, float]:
     """Return a single network with parameters, its log-likelihood and the rows, or raise."""
     model = check_single_graph(check_has_joint_distribution(x, score), score)
@@ -207,7 +207,7 @@ def _network_loglik_and_rows(
     return model, _log_likelihood(model, data, joint=True), data.size
 
 
-def cloglik(x: Model, dataset: InFull | InParts) -> float:
+def cloglik(x: Model, dataset: AnyTable | Countable) -> float:
     """Return the conditional log-likelihood, Σ ln P(class | features).
 
     Parameters

@@ -16,8 +16,8 @@ from ..accessors import (
     encode_for_model,
     variables_of_new_data,
 )
-from ..dataset import MISSING, check_same_index, is_column_name
-from ..frames import InFull, InParts, frame_of, open_data
+from ..dataset import MISSING, Countable, check_same_index, is_column_name
+from ..frames import AnyTable, frame_of, open_data
 from ..metrics import METRICS, choose_metrics
 from ..model import Model
 from ..prediction import predict, weigh_evidence
@@ -40,7 +40,7 @@ _MOST_FEATURES = 3
 @with_call_advice("Pass data second: summary(x, dataset).")
 def summary(
     x: Model,
-    dataset: InFull | InParts | None = None,
+    dataset: AnyTable | Countable | None = None,
     *,
     by: Hashable | Sequence[Hashable] | None = None,
     k: int = 10,

@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 
 from ..counts import STATISTICS, FamilyCounts, log_chi_square_p
-from ..frames import InFull, InParts, prepare_training_data
+from ..dataset import Countable
+from ..frames import AnyTable, prepare_training_data
 from ..structure import warn_of_fractional_weights
 from ..tools.arrays import TOLERANCE, Array
 from ..tools.checks import OneOf, Real
@@ -18,7 +19,7 @@ from ..tools.checks import OneOf, Real
 
 def learn_blanket(
     class_var: Hashable,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     alpha: float = 0.05,
     test: str = "g2",

@@ -9,7 +9,7 @@ import numpy as np
 from ..classifiers import DN
 from ..counts import FamilyCounts, count_families
 from ..dataset import Countable
-from ..frames import InFull, InParts, prepare_training_data
+from ..frames import AnyTable, prepare_training_data
 from ..model import Recipe, Step
 from ..structure import Arc, ArcRules, LocalScores, warn_of_fractional_weights
 from ..tools import special
@@ -22,7 +22,7 @@ _LEAST = 1e-8  # tolerance of ties, and minimum score of a parent
 
 def chisq_dn(
     class_var: Hashable,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     alpha: float = 0.025,
     df: str = "class",

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..classifiers import BNC
 from ..dataset import Countable, Dataset
-from ..frames import InFull, InParts, prepare_training_data
+from ..frames import AnyTable, prepare_training_data
 from ..model import Step
 from ..structure import (
     Arc,
@@ -188,7 +188,7 @@ class HillClimber:
 
 def hc(
     class_var: Hashable,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     score: ScoreName = "bic",
     ess: float = 1,
@@ -306,7 +306,7 @@ def hc(
 
 def ban(
     class_var: Hashable,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     score: ScoreName = "bic",
     ess: float = 1,

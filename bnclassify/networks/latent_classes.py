@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 
 from ..classifiers import BNC
-from ..frames import InFull, check_have_levels, open_data
+from ..frames import AnyTable, check_have_levels, open_data
 from ..model import Step, TrainingRows, replace_unchecked
 from ..structure import network
 from ..tools.arrays import Array, Positions, log, log_sum_exp, normalize, one_thread
@@ -23,7 +23,7 @@ from .em import Run, run_em, warn_if_not_converged
 @record
 def lca(
     class_var: Hashable,
-    dataset: InFull,
+    dataset: AnyTable,
     *,
     k: int | Iterable[int],
     smooth: float = 1,

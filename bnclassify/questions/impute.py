@@ -17,7 +17,7 @@ from ..accessors import (
 from ..classifiers import PRIORS, Drawn, PseudoCounts, find_prior
 from ..dataset import Dataset, Schema, codes_by_levels
 from ..elimination import BURN_IN, MOST_SWEEPS
-from ..frames import AnyFrame, frame_of
+from ..frames import AnyTable, frame_of
 from ..model import Model, Tally, check_counted
 from ..tools.arrays import Array, Codes, Mask, code_type
 from ..tools.calls import with_call_advice
@@ -28,7 +28,7 @@ from .sample import means_or_draws_of_numbers
 @with_call_advice("Pass options by name: impute(x, frame, draws=n, rng=seed).")
 def impute(
     x: Model,
-    frame: pd.DataFrame | AnyFrame,
+    frame: pd.DataFrame | AnyTable,
     *,
     draws: int | None = None,
     rng: Seed = None,

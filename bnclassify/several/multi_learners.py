@@ -14,7 +14,7 @@ import pandas as pd
 from ..classifiers import Family
 from ..counts import pair_statistics
 from ..dataset import Countable
-from ..frames import InFull, InParts, prepare_training_data
+from ..frames import AnyTable, prepare_training_data
 from ..model import Model, Recipe, Step
 from ..structure import LocalScores, check_score_and_ess, find_learner, warn_of_fractional_weights
 from ..tools.arrays import TOLERANCE
@@ -62,7 +62,7 @@ progress : bool, optional
 @record
 def mbc(
     class_vars: Sequence[Hashable],
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     classes: Literal["tree", "empty"] = "tree",
     features: Literal["tree", "empty"] = "empty",
@@ -155,7 +155,7 @@ def mbc(
 @record
 def maode(
     class_vars: Sequence[Hashable],
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     score: ScoreName = "bic",
     ess: float = 1,
@@ -260,7 +260,7 @@ def _choose_class_parents(
 @record
 def chain(
     class_vars: Sequence[Hashable],
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     learner: str | Callable[..., Model] = "nb",
     order: Sequence[Hashable] | None = None,
@@ -381,7 +381,7 @@ def _checked_chain_orders(
 @record
 def chain_again(
     class_vars: Sequence[Hashable],
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     dag_args: Mapping[str, Any],
     rng: np.random.Generator | None = None,

@@ -13,7 +13,7 @@ import numpy as np
 from ..classifiers import BNC, Average, Dirichlet, Family, MEstimate, Prior
 from ..counts import Recoding
 from ..dataset import Countable, Dataset, Levels
-from ..frames import InFull, InParts, frame_of, schema_and_features
+from ..frames import AnyTable, frame_of, schema_and_features
 from ..model import MISSING_RULE, PROPORTIONS, Model, PictureNotes, Recipe, Step, Tally
 from ..networks.prefix_tables import LeftOutRows
 from ..scores import Computed, Formula, Rows
@@ -268,7 +268,7 @@ def _conditional_of_joint(joint: Array, i: int | None) -> Array:
 
 def ande(
     class_var: Hashable,
-    dataset: InFull | InParts,
+    dataset: AnyTable | Countable,
     *,
     n: int = 1,
     features: Iterable[Hashable] | None = None,

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..classifiers import BNC, Average, Family, Prior, PseudoCounts
 from ..counts import Recoding, check_cells_of_all_pairs, contingency_table, count_pairs
-from ..dataset import Dataset, Levels
-from ..frames import InFull, InParts, schema_and_features
+from ..dataset import Countable, Dataset, Levels
+from ..frames import AnyTable, schema_and_features
 from ..model import PROPORTIONS, Recipe, Step, Tally
 from ..networks.em import EM
 from ..scores import Computed, Formula, Rows
@@ -252,7 +252,7 @@ class AODE(Average):
 
 def aode(
     class_var: Hashable,
-    dataset: InFull | InParts | None = None,
+    dataset: AnyTable | Countable | None = None,
     *,
     features: Iterable[Hashable] | None = None,
 ) -> AODE | BNC:

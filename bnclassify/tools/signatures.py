@@ -9,17 +9,16 @@ from inspect import isfunction, signature
 from typing import Any
 
 _SHOWN = {
-    " | AnyFrame": "",
+    " | AnyTable": "",
     "Array": "ndarray",
     "ArrayLike": "ndarray",
     "ArrayOf": "ndarray",
     "AsMetric | Metrics": "str | Callable | list",
     "ClassPrior": "dict | Series",
+    "Countable": "Partitions",
     "EvidenceOf": "dict | Series | None",
     "Explained": "DataFrame | Dataset | Series | dict | list",
     "Folds": "Sequence | ndarray",
-    "InFull": "DataFrame | Dataset",
-    "InParts": "Partitions",
     "Iterable[Arc]": "Iterable[tuple]",
     "Models": "list | dict",
     "NewData": "DataFrame | Dataset | Series | dict | list",
@@ -30,6 +29,7 @@ _SHOWN = {
     "Range": "tuple | Sequence",
     "Row": "Series | dict",
     "Seed": "int | Generator | None",
+    "AnyTable": "DataFrame | Dataset",
     "Unseen": "Literal['error', 'missing']",
     "Variables": "Hashable | Sequence",
     "[Any]": "",
