@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from .classifiers import BNC, Drawn, Graph, Network, PseudoCounts
-from .dataset import Dataset, warn_of_distant_numbers
+from .dataset import Dataset
 from .frames import Records, open_rows
 from .model import (
     A_NETWORK,
@@ -37,7 +37,7 @@ from .model import (
     replace_unchecked,
     with_proportions_again,
 )
-from .numbers import Preparation
+from .numbers import Preparation, warn_of_distant_numbers
 from .scores import scores_at
 from .tools import graphs, special
 from .tools.arrays import Array

@@ -20,20 +20,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .accessors import check_fitted, unwrap_estimator
-from .dataset import (
-    Columns,
-    Data,
-    Dataset,
-    OpenedData,
-    check_same_index,
-    check_unseen,
-    recode_column,
-)
+from .dataset import Columns, Data, Dataset, OpenedData, check_unseen, recode_column
 from .frames import (
+    Frame,
     NoRowsError,
     TrainingData,
     check_have_levels,
-    encode_frame,
+    check_same_index,
     foreign_to_pandas,
     open_data,
     prepare_training_data,
@@ -120,7 +113,7 @@ def encode_classes(y: ArrayLike) -> tuple[Codes, tuple[Hashable, ...]]:
     y = foreign_to_pandas(y)
     if isinstance(y, str | pd.DataFrame) or np.ndim(y) != 1:
         raise TypeError(f"y must be the class of each row; got {type(y).__name__}.")
-    data = encode_frame(pd.Series(y).to_frame("y"), ["y"], argument="y")
+    data = Frame(pd.Series(y).to_frame("y"), "y").encode_columns(["y"])
     codes = data.codes[0, :]
     if codes.min(initial=0) < 0:
         raise ValueError(

@@ -15,23 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from decimal import Decimal
 from itertools import compress
-from operator import attrgetter
+from numbers import Real
+from operator import attrgetter, is_
 from os import PathLike
-from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypeGuard, TypeVar, cast, overload
 from weakref import ref
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 from pandas.api.types import is_extension_array_dtype
 
 from .dataset import (
     ALL,
-    CATEGORICAL,
-    EITHER,
-    FLOATS,
     MISSING,
-    ArrayLike,
     Columns,
     Countable,
     Data,
@@ -41,21 +40,8 @@ from .dataset import (
     Opened,
     OpenedData,
     Prepare,
+    Read,
     Schema,
-    categories_without_decimals,
-    check_finite,
-    check_same_index,
-    check_weights,
-    column_and_type,
-    conversion_advice,
-    decimal_as_number,
-    is_arrow_dictionary,
-    is_column_name,
-    labels_and_codes_of_numbers,
-    labels_if_categories,
-    read_numbers,
-    type_of_categories,
-    value_type,
 )
 from .tools.arrays import Array, ArrayOf, Mask, Positions, code_type, slices
 from .tools.calls import with_call_advice
@@ -390,7 +376,269 @@ def _index_of_records(rows: Sequence[Row]) -> pd.Index[Any]:
     return pd.Index(labels, tupleize_cols=False)
 
 
-# Columns of a data frame: which are categorical, their levels and codes, warnings about levels.
+# Columns of a data frame: their types, numbers, levels and codes, and weights.
+
+
+ArrayLike = ExtensionArray | ArrayOf[Any]
+
+# Inferred types of pandas for columns of numbers.
+FLOATS = ("floating", "mixed-integer-float")
+NUMBERS = (*FLOATS, "integer")
+
+MOST_CODES = 10
+"""Maximum number of distinct whole numbers in a column of codes, which stay categories."""
+
+
+_WITH_INTEGERS = ("integer", "mixed-integer-float")
+
+_TYPES = {"f": "floating", "i": "integer", "u": "integer", "b": "boolean"}
+
+
+def is_categorical(dtype: object) -> bool:
+    return isinstance(dtype, pd.CategoricalDtype) or is_arrow_dictionary(dtype)
+
+
+def is_arrow_dictionary(dtype: object) -> bool:
+    """Whether values are categories of Arrow, as pandas reads with ``dtype_backend="pyarrow"``."""
+    return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype).startswith("dictionary")
+
+
+def value_type(column: pd.Series[Any] | ArrayLike) -> str:
+    """Return the inferred type of pandas of a column; decimals are numbers like all others."""
+    return column_and_type(column)[1]
+
+
+def column_and_type(column: pd.Series[Any] | ArrayLike) -> tuple[Any, str]:
+    """Return a column with Python numbers in place of decimals, and its type as in `value_type`."""
+    dtype: Any = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return column, type_of_categories(dtype.categories)
+    if is_arrow_dictionary(dtype):
+        return column, "categorical"
+    if isinstance(dtype, pd.StringDtype):
+        return column, "string"
+    kind = _TYPES.get(dtype.kind) or _inferred_type(column)
+    if isinstance(dtype, pd.SparseDtype) and kind == "unknown-array":
+        return column_and_type(np.asarray(column))
+    if kind in _WITH_DECIMALS:
+        column = np.fromiter(map(decimal_as_number, column), dtype=object, count=len(column))
+        kind = _inferred_type(column)
+    if kind == "interval" and all(map(_is_label, pd.Series(column).dropna())):
+        return pd.Categorical(column), "categorical"
+    return column, str(dtype) if kind == "unknown-array" else kind
+
+
+def type_of_categories(categories: pd.Index[Any]) -> str:
+    """Return "categorical", or the inferred type of categories of which some cannot be labels."""
+    is_plain = categories.dtype.kind in "biuf" or isinstance(categories.dtype, pd.StringDtype)
+    if is_plain or all(map(_is_label, categories)):
+        return "categorical"
+    return pd.api.types.infer_dtype(categories)
+
+
+def _is_label(value: object) -> bool:
+    """Whether a value can be a level: text, a number, a tuple, or an interval of numbers."""
+    if isinstance(value, pd.Interval):
+        return isinstance(value.left, Real)
+    return isinstance(value, str | Real | Decimal | tuple) or value is None
+
+
+def _inferred_type(column: pd.Series[Any] | ArrayLike) -> str:
+    values = column if isinstance(column, np.ndarray) else pd.Series(column, dtype=column.dtype)
+    return pd.api.types.infer_dtype(values, skipna=True)
+
+
+_WITH_DECIMALS = ("decimal", "mixed", "mixed-integer")
+"""Inferred types of pandas for columns in which values can be decimals."""
+
+
+def decimal_as_number(value: Any) -> Any:
+    """Return a `decimal.Decimal` as an int, if whole, or a float, NaT as NaN, others unchanged."""
+    if not isinstance(value, Decimal):
+        return np.nan if value is pd.NaT else value
+    if value.is_nan():
+        return np.nan
+    return int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
+
+
+def categories_without_decimals(array: pd.Categorical) -> pd.Categorical:
+    """Return categories with Python numbers in place of decimals."""
+    if array.categories.dtype.kind != "O" or isinstance(array.categories.dtype, pd.StringDtype):
+        return array
+    labels = list(map(decimal_as_number, array.categories))
+    if all(map(is_, labels, array.categories)):
+        return array
+    codes, distinct = pd.factorize(pd.Series(labels, dtype=object))
+    recoded = np.append(codes, -1)[array.codes]
+    return pd.Categorical.from_codes(recoded, categories=distinct, ordered=array.ordered)
+
+
+def read_numbers(
+    array: ArrayLike, name: Hashable, argument: str, *, must: bool, kind: str | None = None
+) -> ArrayOf[Any] | None:
+    """Return numbers as floats (large integers as objects); other values raise, or give None.
+
+    Infinite numbers raise, because each is beyond any bound of the training
+    data.
+    """
+    kind = value_type(array) if kind is None else kind
+    if kind in NUMBERS:
+        try:
+            if isinstance(array, np.ndarray) and array.dtype.kind != "O":
+                floats = array.astype(np.float64)
+            else:
+                floats = pd.Series(array).to_numpy(dtype=np.float64, na_value=np.nan)
+        except ArithmeticError as error:
+            raise ValueError(
+                f"{argument}: column {shown(name)} must have numbers up to the largest float, "
+                "1.8e308; got one that cannot be a float. Make it missing, or use logarithms."
+            ) from error
+        check_finite(floats, name, argument)
+        # 2.0**53: above this bound, floats cannot represent every integer
+        if kind in _WITH_INTEGERS and (np.abs(floats) >= 2.0**53).any():
+            exact = np.array(array, dtype=object)
+            exact[np.isnan(floats)] = None
+            return exact
+        return floats
+    if not must:
+        return None
+    if pd.isna(array).all():
+        return np.full(len(array), np.nan)
+    text = next((value for value in array if isinstance(value, str)), None)
+    is_text = text is not None and kind != "categorical"
+    got = f"text such as {shown(text)}" if is_text else f"{kind} values"
+    advice = conversion_advice(kind, NUMERIC, name, array, argument)
+    raise TypeError(f"{argument}: column {shown(name)} must be numeric; got {got}. {advice}")
+
+
+def labels_if_categories(numbers: ArrayOf[Any]) -> tuple[Any, ...]:
+    """Return the distinct numbers of a column, ascending, if they are categories."""
+    # 100: number of rows that are searched first for too many distinct values
+    if len(pd.unique(numbers[:100])) > MOST_CODES + 1:  # one may be missing
+        return ()
+    values = pd.unique(numbers)
+    labels = tuple(sorted({number_as_label(value) for value in values[~pd.isna(values)].tolist()}))
+    return labels if are_categories(labels) else ()
+
+
+def are_categories(labels: tuple[Any, ...]) -> bool:
+    """Whether numbers are categories: at most two values, or ``MOST_CODES`` whole numbers."""
+    return len(labels) <= 2 or (
+        len(labels) <= MOST_CODES and all(isinstance(x, int) for x in labels)
+    )
+
+
+def number_as_label(number: float) -> int | float:
+    """Return a number as a Python number, a whole number as an int."""
+    try:
+        whole = int(number)
+    except (OverflowError, ValueError):  # infinite, or NaN
+        return float(number)
+    return whole if whole == number else float(number)
+
+
+def labels_and_codes_of_numbers(
+    numbers: ArrayOf[Any], labels: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], Positions]:
+    """Return the given labels, then the numbers not among them, and the code of each number."""
+    codes, values = pd.factorize(numbers)
+    found = [number_as_label(value) for value in values]
+    levels = (*labels, *sorted(set(found).difference(labels)))
+    position = {label: code for code, label in enumerate(levels)}
+    # The last entry stands for missing values.
+    lookup = np.array([*(position[label] for label in found), -1])
+    return levels, lookup[codes]
+
+
+def check_finite(values: Array, name: Hashable, argument: str) -> None:
+    """Raise a ValueError that names a column with infinite numbers."""
+    if np.isinf(values).any():
+        raise ValueError(
+            f"{argument}: column {shown(name)} must have finite numbers; got infinite ones. "
+            f"{MAKE_FINITE}."
+        )
+
+
+MAKE_FINITE = (
+    "Make them missing, with .replace([np.inf, -np.inf], np.nan), or replace them with a finite "
+    "bound"
+)
+"""The remedy for infinite numbers."""
+
+
+NUMERIC, CATEGORICAL, EITHER = 0, 1, 2
+"""The expected type of a column, for `conversion_advice`."""
+
+DATES = ("datetime64", "datetime", "date", "period")
+TIMES = (*DATES, "time", "timedelta64", "timedelta")
+
+CONVERSIONS: list[Callable[..., str]] = []
+"""The function that says how to convert a column; the annex that checks data adds it."""
+
+
+def conversion_advice(
+    kind: str, expected: int, name: Hashable, array: ArrayLike, argument: str = "dataset"
+) -> str:
+    """Return a sentence on how to convert a column of another type to numbers, or to categories."""
+    return CONVERSIONS[0](kind, expected, name, array, argument)
+
+
+def is_column_name(weights: object) -> TypeGuard[Hashable]:
+    return isinstance(weights, str | tuple) or np.ndim(cast("ArrayOf[Any]", weights)) == 0
+
+
+def check_same_index(
+    values: object, index: pd.Index[Any], argument: str, data: str = "dataset"
+) -> None:
+    """Raise a ValueError for a Series or a frame with another index than the data."""
+    if isinstance(values, pd.Series | pd.DataFrame) and not values.index.equals(index):
+        raise ValueError(
+            f"{argument} must have the index of the data; got a {type(values).__name__} with "
+            f"another one. Align it, with {argument}.loc[{data}.index], or pass .to_numpy() if its "
+            "values are in the order of the rows."
+        )
+
+
+def check_not_reordered(y: object, rows: object) -> None:
+    """Raise a ValueError if y has the row labels of a frame X in another order."""
+    if not isinstance(rows, pd.DataFrame) or not isinstance(y, pd.Series | pd.DataFrame):
+        return
+    if len(y) == len(rows) and y.index.isin(rows.index).all() and rows.index.isin(y.index).all():
+        check_same_index(y, rows.index, "y", "X")
+
+
+def check_weights(
+    weights: object, index: pd.Index[Any], argument: str = "weights", data: str = "dataset"
+) -> Array:
+    """Return a weight of 0 or more for each row, or raise."""
+    check_same_index(weights, index, argument, data)
+    numbers = np.asarray(weights)
+    if numbers.dtype.kind not in "biuf":
+        try:  # nullable types of pandas, decimals
+            numbers = pd.Series(numbers, dtype=object).astype(float).to_numpy()
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(must_be(argument, "a number for each row", weights)) from None
+    if numbers.shape != (len(index),):
+        raise ValueError(
+            f"{argument} must be one number for each of {len(index)} rows; got an array of shape "
+            f"{numbers.shape}."
+        )
+    # A copy, because the caller may change the array.
+    floats = numbers.astype(np.float64, copy=True)
+    wrong = ~(np.isfinite(floats) & (floats >= 0))
+    if wrong.any():
+        raise ValueError(
+            f"{argument} must be finite numbers of 0 or more; got {shown(numbers[wrong][0])} in "
+            f"{np.count_nonzero(wrong)} of {len(index)} rows. To ignore a row, give it weight 0."
+        )
+    with np.errstate(over="ignore"):
+        total = float(floats.sum())
+    if not np.isfinite(total):
+        raise ValueError(
+            f"{argument} must have a finite sum; got weights up to {floats.max():g}. "
+            "Divide them by a number."
+        )
+    return floats
 
 
 def arrays_and_types(frame: pd.DataFrame) -> tuple[list[ArrayLike], list[str]]:
@@ -705,14 +953,50 @@ class Frame(Opened[Dataset]):
         others = self.frame.drop(columns=[column])
         return Frame(others, self.argument, self.cases), self.frame[column].array
 
-    def with_weights(self, weights: object) -> Dataset:
-        rows = self
+
+def data_and_numeric_features(
+    rows: Opened[Read],
+    features: Sequence[Hashable],
+    targets: Sequence[Hashable],
+    numeric: Numeric,
+) -> tuple[Opened[Read], tuple[Hashable, ...]]:
+    """Return the data, encoded if needed, and the features that are kept as numbers."""
+    if not isinstance(numeric, bool):
+        check_columns(numeric, features, "numbers")
+    if numeric is not True:
+        return rows, numeric or ()
+    data: Any = rows.encode_raw(targets[0] if targets else None, {*features, *targets}, targets)
+    found = []
+    for name in features:
+        labels = data.schema.levels_of[name]
+        if name in data.numbers and not (labels and are_categories(labels)):
+            found.append(name)
+    return data, tuple(found)
+
+
+def _encode_with_weights(rows: OpenedData, weights: object) -> Countable:
+    if rows.in_parts:
+        if not is_column_name(weights):
+            raise TypeError(
+                "weights must be the name of a column if data are partitioned; "
+                f"got {shown(weights)}."
+            )
+        if isinstance(rows, Countable):
+            raise TypeError(
+                "weights must be None for encoded partitioned data. Pass the source to encode."
+            )
+        check_columns([weights], rows.columns, "weights")
+        return rows.read(Columns(weights=weights))
+    data: Any = rows
+    if isinstance(rows, Frame):
+        frame = rows
         if is_column_name(weights):
-            check_columns([weights], self.columns, "weights")
-            rows, weights = self.split_off_column(weights)
-        coded = [name for name, kind in rows.types.items() if kind == "integer"]
-        data = rows.encode_raw(None, rows.columns, coded)
-        return replace(data, weights=check_weights(weights, rows.index))
+            check_columns([weights], rows.columns, "weights")
+            frame, weights = rows.split_off_column(weights)
+        coded = [name for name, kind in frame.types.items() if kind == "integer"]
+        data = frame.encode_raw(None, frame.columns, coded)
+    encoded: Dataset = replace(data, weights=check_weights(weights, data.index))
+    return encoded
 
 
 def make_mark_missing(column: str) -> str:
@@ -738,12 +1022,6 @@ def check_unique(names: Sequence[Hashable], argument: str) -> None:
         raise ValueError(
             f"{argument} must have unique column names; got {listed(twice)} more than once."
         )
-
-
-def encode_frame(
-    frame: pd.DataFrame, columns: Sequence[Hashable], *, argument: str = "dataset", **how: Any
-) -> Dataset:
-    return Frame(frame, argument).encode_columns(columns, **how)
 
 
 def check_have_levels(
@@ -1007,7 +1285,7 @@ def encode(
         frame, "frame", in_memory=Optional(Flag()).check("in_memory", in_memory)
     )
     if weights is not None:
-        opened = opened.with_weights(weights)
+        opened = _encode_with_weights(opened, weights)
     data = opened if isinstance(opened, Countable) else opened.read()
     if isinstance(data, Dataset) and weights is not None:
         data = rows_as_cases(data) if weights_are == "cases" else data
@@ -1132,7 +1410,7 @@ def prepare_training_data(
     if preparation:
         opened = opened.prepared(preparation, known or {})
     names, order = _features_and_column_order(opened.columns, targets, wanted, named_by)
-    opened, numbers = opened.data_and_numeric_features(names, targets, numeric)
+    opened, numbers = data_and_numeric_features(opened, names, targets, numeric)
     if isinstance(opened, Countable) and opened.targets == targets:
         kept = opened.columns_as_numbers(numbers) if isinstance(opened, TrainingData) else opened
         columns = kept.columns if wanted is None else (*wanted, *targets)

@@ -24,7 +24,6 @@ import pandas as pd
 from .counts import MAX_CELLS, contingency_table, flat_index
 from .dataset import (
     MISSING,
-    ArrayLike,
     Columns,
     Countable,
     Data,
@@ -33,28 +32,29 @@ from .dataset import (
     Numeric,
     Opened,
     OpenedData,
-    are_categories,
     as_floats,
-    check_class_type,
-    check_exact_integers,
+    recode_column,
+    warn_of_unseen_labels,
+)
+from .frames import (
+    FLOATS,
+    TIMES,
+    AnyTable,
+    ArrayLike,
+    Frame,
+    Row,
+    are_categories,
+    check_can_add_missing_level,
     check_weights,
+    data_and_numeric_features,
+    frame_of,
     is_categorical,
     is_column_name,
     labels_and_codes_of_numbers,
     labels_if_categories,
+    number_as_label,
     read_numbers,
-    recode_column,
     value_type,
-    warn_of_distant_numbers,
-    warn_of_unseen_labels,
-)
-from .frames import (
-    AnyTable,
-    Frame,
-    Row,
-    check_can_add_missing_level,
-    encode_frame,
-    frame_of,
     warn_of_columns,
 )
 from .tools.arrays import (
@@ -71,7 +71,7 @@ from .tools.arrays import (
 from .tools.calls import with_call_advice
 from .tools.checks import Cutting, Instance, OneOf, Whole, check_columns, check_feature_names
 from .tools.immutable import ANY_NUMBER, COUNT, Immutable, cached_property, field_bounds, record
-from .tools.messages import listed, no_labels_error, shown
+from .tools.messages import USUAL_SHARE, listed, no_labels_error, share_of_known_values, shown, warn
 
 # Cut points of numeric columns: by class (MDLP), quantiles or equal width.
 
@@ -353,13 +353,37 @@ def range_and_means_of_intervals(
     return (low, high), tuple(means.tolist())
 
 
+def check_class_type(column: pd.Series[Any]) -> None:
+    """Raise a TypeError if the class consists of dates or times, or of numbers of type float."""
+    got = f"class_var must be categorical; got {shown(column.name)}, which has"
+    kind = value_type(column)
+    if kind in TIMES:
+        raise TypeError(f"{got} {kind} values. {how_to_label(column.name)}.")
+    if kind in FLOATS and column.notna().any():
+        to = label_dtype(column.dropna())
+        raise TypeError(
+            f"{got} numbers of type float. If they are codes, use .astype('{to}'); if they are "
+            "measurements, bin them with pd.cut."
+        )
+
+
+def how_to_label(name: Hashable) -> str:
+    column = f"dataset[{name!r}]"
+    return f"Make them labels, with {column} = {column}.astype('string')"
+
+
+def label_dtype(numbers: Iterable[Any]) -> str:
+    """Return the type of pandas for labels that are written as numbers of type float."""
+    return "string" if any(number % 1 > 0 for number in numbers) else "Int64"
+
+
 def class_codes(frame: pd.DataFrame, class_var: Hashable, method: str) -> Codes | None:
     """Return the codes of the class, or None if the method does not need them."""
     check_columns([class_var], frame.columns, "class_var")
     check_class_type(dict(frame.items())[class_var])
     if method not in BY_CLASS:
         return None
-    data = encode_frame(frame, [class_var])
+    data = Frame(frame, "dataset").encode_columns([class_var])
     if data.codes.max() < 0:
         raise no_labels_error([class_var])
     warn_of_columns(data, class_var)
@@ -414,6 +438,39 @@ def number_of_decimals(cuts: Sequence[float], before: float = 0.0) -> int | None
 
 Cuts = tuple[tuple[float, ...], ...]
 """Cut points of each column."""
+
+
+def warn_of_distant_numbers(
+    numbers: Mapping[Hashable, ArrayOf[Any]], ranges: Mapping[Hashable, tuple[float, float]]
+) -> None:
+    """Warn of columns in which many numbers are far from those of the training data.
+
+    A number is far if it lies outside the range of training by more than the
+    width of this range; a column of a single number has no width.
+    """
+    names = [name for name in numbers if name in ranges]
+    if not names:
+        return
+    lows, highs = np.array([ranges[name] for name in names]).T
+    with np.errstate(over="ignore"):
+        widths = highs - lows
+        least, most = lows - widths, highs + widths
+    for block in slices(len(names), max(len(numbers[names[0]]), 1)):
+        values = np.stack([as_floats(numbers[name]) for name in names[block]])
+        are_far = (values < least[block, None]) | (values > most[block, None])
+        far: Positions = np.count_nonzero(are_far, axis=1)
+        for i in np.flatnonzero((far > 0) & (widths[block] > 0)).tolist():
+            n_far, n_known = int(far[i]), int(np.count_nonzero(~np.isnan(values[i])))
+            if n_far <= USUAL_SHARE * n_known:
+                continue
+            name, value = names[block][i], float(values[i, are_far[i].argmax()])
+            low, high = ranges[name]
+            example = number_as_label(value) if abs(value) < 1e15 else value
+            warn(
+                f"column {shown(name)}: {share_of_known_values(n_far, n_known)}, such as "
+                f"{shown(example)}, are far outside of the range of the training data, "
+                f"{low:.6g} to {high:.6g}. Check their unit."
+            )
 
 
 @record
@@ -524,7 +581,7 @@ class Discretizer(Immutable):
 
     @cached_property
     def numeric(self) -> dict[Hashable, bool]:
-        """The columns to read as numbers, and whether they must be numeric, for `encode_frame`."""
+        """The columns to read as numbers, and whether they must be numeric."""
         return {name: not labels for name, _, labels in self._cut_points_and_labels}
 
     @cached_property
@@ -811,7 +868,13 @@ def learn_cuts(
             f"class_var must be a column for method={shown(method)}; got None. {remedy}"
         )
     to_cut = {name: values for name, values in numbers.items() if not kept.get(name)}
-    check_exact_integers(to_cut)
+    large = [name for name, values in to_cut.items() if values.dtype == object]
+    if large:
+        raise ValueError(
+            "dataset must have integers below 2**53, which floats represent; got larger ones in "
+            f"{listed(large)}. Subtract a number from them or divide them, or make them "
+            "categories if they are codes."
+        )
     labels = tuple([kept.get(name, ()) for name in numbers])
     if method in CUTTINGS:
         several = dict[Hashable, list[tuple[float, ...]]]()
@@ -906,7 +969,7 @@ class Merger(Immutable):
         """
         original = frame_of(newdata, "newdata", or_row=True)
         check_columns(self.columns, original.columns, "newdata")
-        data = encode_frame(original, self.columns, argument="newdata", known=self.kept)
+        data = Frame(original, "newdata").encode_columns(self.columns, known=self.kept)
         merged = self.prepared_data(data)
         self.warn_of_labels_like_kept(data)
         return with_encoded_columns(original, merged)
@@ -1105,7 +1168,8 @@ class Preparation(Immutable):
         present = [name for name in self.missing if name in frame.columns]
         if present:
             known: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(present, ())
-            data = encode_frame(frame, present, known=known).with_missing_level(present)
+            data = Frame(frame, "dataset").encode_columns(present, known=known)
+            data = data.with_missing_level(present)
             frame = with_encoded_columns(frame, data)
         return frame
 
@@ -1170,7 +1234,7 @@ class Preparing(NamedTuple):
         rows = data.check_in_memory("dataset")
         if self.discretize is None:
             features = [name for name in columns if name != class_var]
-            opened, numeric = rows.data_and_numeric_features(features, (class_var,), self.numeric)
+            opened, numeric = data_and_numeric_features(rows, features, (class_var,), self.numeric)
             return opened.check_in_memory("dataset").encode(Columns(columns, numeric=numeric))
         if isinstance(rows, Frame):
             check_class_type(rows.frame[class_var])

@@ -8,26 +8,21 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from ..dataset import (
+from ..dataset import MISSING, Dataset, Opened, Schema
+from ..frames import (
+    COLUMN_WARNINGS,
     EITHER,
     FLOATS,
     MAKE_FINITE,
-    MISSING,
     TIMES,
-    Dataset,
-    Opened,
-    Schema,
-    conversion_advice,
-    how_to_label,
-)
-from ..frames import (
-    COLUMN_WARNINGS,
     AnyTable,
     Frame,
     arrays_and_types,
+    conversion_advice,
     make_mark_missing,
     open_data,
 )
+from ..numbers import how_to_label
 from ..tools.calls import with_call_advice
 from ..tools.checks import check_column_name, check_columns
 from ..tools.messages import warn

@@ -7,7 +7,7 @@ from numbers import Real
 
 import pandas as pd
 
-from ..dataset import (
+from ..frames import (
     CATEGORICAL,
     CONVERSIONS,
     DATES,

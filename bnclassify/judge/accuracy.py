@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ..dataset import Dataset, check_weights
-from ..frames import foreign_to_pandas
+from ..dataset import Dataset
+from ..frames import check_weights, foreign_to_pandas
 from ..model import Model
 from ..tools.arrays import Array, ArrayOf, Mask
 from ..tools.calls import with_call_advice

@@ -17,7 +17,7 @@ from ..counts import (
 )
 from ..dataset import Columns, Countable, Numeric
 from ..elimination import Numbers, numeric_columns_of
-from ..frames import AnyTable, open_data
+from ..frames import AnyTable, data_and_numeric_features, open_data
 from ..structure import warn_of_fractional_weights
 from ..tools.arrays import Array
 from ..tools.calls import with_call_advice
@@ -109,7 +109,7 @@ def _open_columns_to_test(
             if isinstance(numeric, bool)
             else tuple([name for name in pair if name in numeric])
         )
-        opened, kept = opened.data_and_numeric_features(pair, names[2:], chosen)
+        opened, kept = data_and_numeric_features(opened, pair, names[2:], chosen)
     data = opened.read(Columns(names, numeric=kept, named_by="x, y, z"))
     return data, [data.positions[name] for name in names]
 

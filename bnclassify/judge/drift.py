@@ -11,15 +11,8 @@ import pandas as pd
 
 from ..accessors import check_fitted, check_has_rows, read_for_model
 from ..additive.effect_table import UNSEEN, EffectTable
-from ..dataset import (
-    MISSING,
-    Columns,
-    Dataset,
-    as_floats,
-    labels_and_codes_of_numbers,
-    rounding_of_numbers,
-)
-from ..frames import AnyTable, open_rows
+from ..dataset import MISSING, Columns, Dataset, as_floats, rounding_of_numbers
+from ..frames import AnyTable, labels_and_codes_of_numbers, open_rows
 from ..model import Model, Tally, check_counted
 from ..numbers import points_between
 from ..prediction import weigh_evidence

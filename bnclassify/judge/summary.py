@@ -16,8 +16,8 @@ from ..accessors import (
     encode_for_model,
     variables_of_new_data,
 )
-from ..dataset import MISSING, Countable, check_same_index, is_column_name
-from ..frames import AnyTable, frame_of, open_data
+from ..dataset import MISSING, Countable
+from ..frames import AnyTable, check_same_index, frame_of, is_column_name, open_data
 from ..metrics import METRICS, choose_metrics
 from ..model import Model
 from ..prediction import predict, weigh_evidence

@@ -9,6 +9,7 @@ from typing import Any
 from ..classifiers import Prior
 from ..dataset import OpenedData
 from ..elimination import FAMILIES, numeric_columns_of
+from ..frames import data_and_numeric_features
 from ..model import Model, replace_unchecked
 from ..parameters import Plain, method_of_lp
 from ..tools.immutable import record
@@ -44,8 +45,8 @@ class Densities(Plain):
         found: tuple[Hashable, ...] = x.numeric_features
         if not x.preparation:
             columns = [name for name in x.features if name in dataset.columns]
-            dataset, found = dataset.data_and_numeric_features(
-                columns, x.targets, numeric_columns_of(self.numbers)
+            dataset, found = data_and_numeric_features(
+                dataset, columns, x.targets, numeric_columns_of(self.numbers)
             )
         chosen = [name for name in x.features if name in found or name in x.numeric_features]
         families = (

@@ -21,10 +21,9 @@ from ..dataset import (
     Opened,
     Prepare,
     Schema,
-    check_weights,
     recode_column,
 )
-from ..frames import Frame, check_rows_remain, dask_frame_of
+from ..frames import Frame, check_rows_remain, check_weights, dask_frame_of
 from ..tools.arrays import Array, ArrayOf, Mask, Positions, sum_nested
 from ..tools.messages import needs_rows_error, shown
 from .sources import LabelCounts, Source
@@ -259,11 +258,6 @@ class Partitions(Countable, Opened["Partitions"]):
 
     def prepared(self, preparation: Prepare, known: Known) -> Partitions:
         return self  # the frames are prepared when they are read
-
-    def with_weights(self, weights: object) -> Partitions:
-        raise TypeError(
-            "weights must be None for encoded partitioned data. Pass the source to encode."
-        )
 
     def sum_from_source_or_parts(self, count: Callable[[Any], T]) -> T:
         if not source_counts_rows(self.source, self.reading):

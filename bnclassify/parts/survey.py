@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,21 +10,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
-from ..dataset import (
-    ALL,
-    Columns,
-    Known,
-    Levels,
-    Numeric,
-    Opened,
-    Prepare,
-    Schema,
-    is_categorical,
-    is_column_name,
-)
-from ..frames import check_categorical, check_without_mark, encode_frame
+from ..dataset import ALL, Columns, Known, Levels, Opened, Prepare, Schema
+from ..frames import Frame, check_categorical, check_without_mark, is_categorical
 from ..tools.arrays import sum_nested
-from ..tools.checks import check_columns
 from ..tools.immutable import cached_property
 from ..tools.messages import listed, shown
 from .partitions import (
@@ -58,7 +46,7 @@ def _levels_and_facts_of_frame(
     columns: Sequence[Hashable], class_var: Hashable, weights: Hashable, frame: pd.DataFrame
 ) -> LevelsAndFacts:
     """Return the levels of columns in a frame, and facts about its rows; workers call this."""
-    data = encode_frame(frame, columns, whole_floats=True)
+    data = Frame(frame, "dataset").encode_columns(columns, whole_floats=True)
     data = replace(data, weights=weights_from_column(frame, weights))
     found = list[ColumnLevels]()
     for name, labels in zip(columns, data.levels, strict=True):
@@ -166,21 +154,10 @@ class Parts(Opened[Partitions]):
     def prepared(self, preparation: Prepare, known: Known) -> Parts:
         return replace(self, preparation=preparation)
 
-    def data_and_numeric_features(
-        self, features: Sequence[Hashable], targets: Sequence[Hashable], numeric: Numeric
-    ) -> tuple[Opened[Partitions], tuple[Hashable, ...]]:
-        if numeric is True:
-            raise TypeError(
-                "numbers must be a dict {column: method} if data are counted part by part; got "
-                "text. Name the numeric columns."
-            )
-        return super().data_and_numeric_features(features, targets, numeric)
-
-    def with_weights(self, weights: object) -> Partitions:
-        if not is_column_name(weights):
-            raise TypeError(
-                "weights must be the name of a column if data are partitioned; "
-                f"got {shown(weights)}."
-            )
-        check_columns([weights], self.columns, "weights")
-        return self.encode(Columns(weights=weights))
+    def encode_raw(
+        self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
+    ) -> Partitions:
+        raise TypeError(
+            "numbers must be a dict {column: method} if data are counted part by part; got "
+            "text. Name the numeric columns."
+        )

@@ -16,12 +16,21 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from ..accessors import check_has_joint_distribution, check_model
 from ..additive.effect_table import EffectTable
 from ..additive.fit import fit_effects
-from ..dataset import Dataset, check_not_reordered, check_same_index, check_weights
+from ..dataset import Dataset
 from ..elimination import numeric_columns_of
 from ..fitting.bnc import bnc, check_learner_uses_groups
 from ..fitting.structure import relearn_raw
 from ..folds import training_data_of_model
-from ..frames import Meaning, foreign_to_pandas, open_data, rows_as_cases, with_groups_as_cases
+from ..frames import (
+    Meaning,
+    check_not_reordered,
+    check_same_index,
+    check_weights,
+    foreign_to_pandas,
+    open_data,
+    rows_as_cases,
+    with_groups_as_cases,
+)
 from ..judge.summary import mean_contributions
 from ..model import (
     Model,

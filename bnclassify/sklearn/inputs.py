@@ -11,8 +11,15 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..dataset import NUMBERS, ArrayLike, value_type
-from ..frames import arrays_and_types, check_unique, foreign_to_pandas, is_partitioned
+from ..frames import (
+    NUMBERS,
+    ArrayLike,
+    arrays_and_types,
+    check_unique,
+    foreign_to_pandas,
+    is_partitioned,
+    value_type,
+)
 from ..model import Model
 from ..parameters import lp
 from ..tools.arrays import Array, ArrayOf

@@ -13,8 +13,7 @@ from sklearn.base import ClassifierMixin, MultiOutputMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from ..dataset import check_not_reordered, check_weights
-from ..frames import foreign_to_pandas
+from ..frames import check_not_reordered, check_weights, foreign_to_pandas
 from ..model import Model
 from ..numbers import discretize
 from ..parameters import lp

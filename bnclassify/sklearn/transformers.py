@@ -13,8 +13,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..dataset import NUMBERS, check_not_reordered, value_type
-from ..frames import foreign_to_pandas
+from ..frames import NUMBERS, check_not_reordered, foreign_to_pandas, value_type
 from ..numbers import BY_CLASS, discretize, merge_rare
 from ..tools.arrays import ArrayOf
 from ..tools.checks import Cutting, OneOf, Unseen
