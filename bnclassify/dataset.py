@@ -159,6 +159,17 @@ Numeric: TypeAlias = bool | tuple[Hashable, ...]
 """Columns to keep as numbers, or True for those that `discretize` discretizes by default."""
 
 
+MOST_CODES = 10
+"""Maximum number of distinct whole numbers in a column of codes, which stay categories."""
+
+
+def are_categories(labels: tuple[Any, ...]) -> bool:
+    """Whether numbers are categories: at most two values, or ``MOST_CODES`` whole numbers."""
+    return len(labels) <= 2 or (
+        len(labels) <= MOST_CODES and all(isinstance(x, int) for x in labels)
+    )
+
+
 # Codes of a column in terms of other levels, matched by label; messages about unseen labels.
 
 
@@ -478,6 +489,16 @@ class Opened(ABC, Generic[Read]):
         """Encode columns; numeric ones have codes if they have few values or are ``coded``."""
         return self.encode(Columns(columns))
 
+    def data_and_numeric_features(
+        self, features: Sequence[Hashable], targets: Sequence[Hashable]
+    ) -> tuple[Any, tuple[Hashable, ...]]:
+        """Return encoded data, and the features whose numbers are not categories."""
+        data: Any = self.encode_raw(targets[0] if targets else None, (*features, *targets), targets)
+        levels = data.schema.levels_of
+        numeric = [name for name in features if name in data.numbers]
+        numeric = [name for name in numeric if not (levels[name] and are_categories(levels[name]))]
+        return data, tuple(numeric)
+
     def prepared(self, preparation: Prepare, known: Known) -> Opened[Read]:
         """Return the data with the categories of a model, which has the ``known`` levels."""
         raw = preparation.read(self.check_in_memory("dataset"), known)
@@ -767,8 +788,9 @@ class Dataset(Countable, Opened["Dataset"]):
             known |= ~np.isnan(as_floats(self.numbers[column]))
         return known
 
-    def split_off_column(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
+    def split_off_column(self, column: Hashable, argument: str) -> tuple[Self, ArrayOf[Any]]:
         """Return the data without a column, and its numbers or codes, NaN where missing."""
+        check_columns([column], self.columns, argument)
         codes: Codes = self.codes[self.positions[column]]
         values: ArrayOf[Any] = self.numbers.get(column, np.where(codes < 0, np.nan, codes))
         return self.select([name for name in self.columns if name != column]), values

@@ -31,6 +31,7 @@ from pandas.api.types import is_extension_array_dtype
 from .dataset import (
     ALL,
     MISSING,
+    MOST_CODES,
     Columns,
     Countable,
     Data,
@@ -40,8 +41,8 @@ from .dataset import (
     Opened,
     OpenedData,
     Prepare,
-    Read,
     Schema,
+    are_categories,
 )
 from .tools.arrays import Array, ArrayOf, Mask, Positions, code_type, slices
 from .tools.calls import with_call_advice
@@ -385,10 +386,6 @@ ArrayLike = ExtensionArray | ArrayOf[Any]
 FLOATS = ("floating", "mixed-integer-float")
 NUMBERS = (*FLOATS, "integer")
 
-MOST_CODES = 10
-"""Maximum number of distinct whole numbers in a column of codes, which stay categories."""
-
-
 _WITH_INTEGERS = ("integer", "mixed-integer-float")
 
 _TYPES = {"f": "floating", "i": "integer", "u": "integer", "b": "boolean"}
@@ -519,13 +516,6 @@ def labels_if_categories(numbers: ArrayOf[Any]) -> tuple[Any, ...]:
     values = pd.unique(numbers)
     labels = tuple(sorted({number_as_label(value) for value in values[~pd.isna(values)].tolist()}))
     return labels if are_categories(labels) else ()
-
-
-def are_categories(labels: tuple[Any, ...]) -> bool:
-    """Whether numbers are categories: at most two values, or ``MOST_CODES`` whole numbers."""
-    return len(labels) <= 2 or (
-        len(labels) <= MOST_CODES and all(isinstance(x, int) for x in labels)
-    )
 
 
 def number_as_label(number: float) -> int | float:
@@ -949,29 +939,10 @@ class Frame(Opened[Dataset]):
             codes[name] = levels, of_column
         return data.with_codes(codes)
 
-    def split_off_column(self, column: Hashable) -> tuple[Frame, ArrayLike]:
+    def split_off_column(self, column: Hashable, argument: str) -> tuple[Frame, ArrayLike]:
+        check_columns([column], self.columns, argument)
         others = self.frame.drop(columns=[column])
         return Frame(others, self.argument, self.cases), self.frame[column].array
-
-
-def data_and_numeric_features(
-    rows: Opened[Read],
-    features: Sequence[Hashable],
-    targets: Sequence[Hashable],
-    numeric: Numeric,
-) -> tuple[Opened[Read], tuple[Hashable, ...]]:
-    """Return the data, encoded if needed, and the features that are kept as numbers."""
-    if not isinstance(numeric, bool):
-        check_columns(numeric, features, "numbers")
-    if numeric is not True:
-        return rows, numeric or ()
-    data: Any = rows.encode_raw(targets[0] if targets else None, {*features, *targets}, targets)
-    found = []
-    for name in features:
-        labels = data.schema.levels_of[name]
-        if name in data.numbers and not (labels and are_categories(labels)):
-            found.append(name)
-    return data, tuple(found)
 
 
 def _encode_with_weights(rows: OpenedData, weights: object) -> Countable:
@@ -991,8 +962,7 @@ def _encode_with_weights(rows: OpenedData, weights: object) -> Countable:
     if isinstance(rows, Frame):
         frame = rows
         if is_column_name(weights):
-            check_columns([weights], rows.columns, "weights")
-            frame, weights = rows.split_off_column(weights)
+            frame, weights = rows.split_off_column(weights, "weights")
         coded = [name for name, kind in frame.types.items() if kind == "integer"]
         data = frame.encode_raw(None, frame.columns, coded)
     encoded: Dataset = replace(data, weights=check_weights(weights, data.index))
@@ -1070,10 +1040,9 @@ def with_groups_as_cases(
     rows, labels = open_data(dataset).check_in_memory("dataset"), foreign_to_pandas(groups)
     assert isinstance(rows, Frame | Dataset)
     if is_column_name(groups):
-        check_columns([groups], rows.columns, "groups")
         if groups in targets:
             raise ValueError(f"groups must not be the class; got {shown(groups)}.")
-        rows, labels = rows.split_off_column(groups)
+        rows, labels = rows.split_off_column(groups, "groups")
     elif isinstance(labels, list | tuple) and all(isinstance(label, Hashable) for label in labels):
         # As an array, 1 and "1" would be the same, and NaN a label.
         labels = pd.Series(labels, dtype=object)
@@ -1410,7 +1379,10 @@ def prepare_training_data(
     if preparation:
         opened = opened.prepared(preparation, known or {})
     names, order = _features_and_column_order(opened.columns, targets, wanted, named_by)
-    opened, numbers = data_and_numeric_features(opened, names, targets, numeric)
+    if numeric is True:
+        opened, numbers = opened.data_and_numeric_features(names, targets)
+    else:
+        numbers = tuple(check_columns(numeric or (), names, "numbers"))
     if isinstance(opened, Countable) and opened.targets == targets:
         kept = opened.columns_as_numbers(numbers) if isinstance(opened, TrainingData) else opened
         columns = kept.columns if wanted is None else (*wanted, *targets)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from math import log2
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,7 @@ from .dataset import (
     Numeric,
     Opened,
     OpenedData,
+    are_categories,
     as_floats,
     recode_column,
     warn_of_unseen_labels,
@@ -43,10 +44,8 @@ from .frames import (
     ArrayLike,
     Frame,
     Row,
-    are_categories,
     check_can_add_missing_level,
     check_weights,
-    data_and_numeric_features,
     frame_of,
     is_categorical,
     is_column_name,
@@ -1234,8 +1233,11 @@ class Preparing(NamedTuple):
         rows = data.check_in_memory("dataset")
         if self.discretize is None:
             features = [name for name in columns if name != class_var]
-            opened, numeric = data_and_numeric_features(rows, features, (class_var,), self.numeric)
-            return opened.check_in_memory("dataset").encode(Columns(columns, numeric=numeric))
+            if self.numeric is not True:
+                numeric = check_columns(self.numeric or (), features, "numbers")
+                return rows.encode(Columns(columns, numeric=numeric))
+            encoded, found = rows.data_and_numeric_features(features, (class_var,))
+            return cast("Dataset", encoded.columns_as_numbers(found))
         if isinstance(rows, Frame):
             check_class_type(rows.frame[class_var])
         return rows.encode_raw(class_var, columns)

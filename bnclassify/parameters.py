@@ -265,8 +265,6 @@ def lp(
     method = find_method(asked)
     if groups is not None:
         check_groups_are_used(method)
-        opened: Any = with_groups_as_cases(dataset, groups, x.targets)
-        dataset = opened
     settings = {
         name: dict(v) if isinstance(v, Mapping) else to_python_scalar(v)
         for name, v in {**amounts, **asked}.items()
@@ -277,7 +275,7 @@ def lp(
     step = Step("lp", lp, settings, draws=True)
     desc, unit = method.progress
     with progress_bar(progress, by_steps=True, desc=desc, unit=unit):
-        fitted: Any = fit(x, dataset, prior, method, rng=rng, step=step)
+        fitted: Any = fit(x, dataset, prior, method, groups=groups, rng=rng, step=step)
     return cast("OneOrSeveral", fitted)
 
 
@@ -307,6 +305,7 @@ def fit(
     prior: Prior,
     method: Method = PLAIN,
     *,
+    groups: Any = None,
     rng: Seed = None,
     step: Step | None = None,
 ) -> Model:
@@ -340,7 +339,10 @@ def fit(
             warn_of_one_class_or_few_rows(fitted, len(rows))
         return fitted
 
-    return check_model(x).fit_chain_links(fit_model_of_shared_rows, open_data(dataset), step)
+    opened = open_data(dataset)
+    if groups is not None:
+        opened = with_groups_as_cases(opened, groups, x.targets)
+    return check_model(x).fit_chain_links(fit_model_of_shared_rows, opened, step)
 
 
 def warn_of_one_class_or_few_rows(x: Model, rows: int) -> None:

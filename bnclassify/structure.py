@@ -947,6 +947,8 @@ def _parents_in_best_forest(
     for view in data.select((*coded, data.class_var)).codings:
         pairs = arc_scores(view, score, ess)
         views.append(pairs.information if score == "loglik" else pairs.gains)
+    ends = [(position[name], position[number]) for name in coded for number in numbers]
+    found = pair_informations(data, ends, (len(names),))
     weights = np.asarray(np.mean(views, axis=0))
     keep = np.full_like(weights, True, dtype=bool)
     if score != "loglik":
@@ -954,8 +956,6 @@ def _parents_in_best_forest(
         keep = (weights >= -TOLERANCE) & (pairs.rows > 0)
     required, forbidden = rules.required_and_forbidden_masks(names)
     information = np.where(required, np.inf, -np.inf)  # of numbers, (from, to)
-    ends = [(position[name], position[number]) for name in coded for number in numbers]
-    found = pair_informations(data, ends, (len(names),))
     for pair, (value, n_rows) in zip(ends, found, strict=True):
         if n_rows and not forbidden[pair] and not required[pair]:
             information[pair] = value

@@ -7,12 +7,12 @@ from numbers import Real
 
 import pandas as pd
 
+from ..dataset import MOST_CODES
 from ..frames import (
     CATEGORICAL,
     CONVERSIONS,
     DATES,
     EITHER,
-    MOST_CODES,
     NUMERIC,
     TIMES,
     ArrayLike,

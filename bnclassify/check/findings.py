@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..dataset import MISSING, as_floats
-from ..frames import MOST_CODES, number_as_label
+from ..dataset import MISSING, MOST_CODES, as_floats
+from ..frames import number_as_label
 from ..numbers import label_dtype
 from ..tools.arrays import Array, ArrayOf, Codes, Mask, Positions, weights_at
 from ..tools.messages import listed, shown

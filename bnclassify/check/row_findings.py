@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..dataset import as_floats
-from ..frames import MOST_CODES
+from ..dataset import MOST_CODES, as_floats
 from ..tools.arrays import Array, ArrayOf, Codes, Positions
 from ..tools.messages import how_to_weight_by_counts, is_named_as_count, listed
 from .coded_columns import CHANCE, CodedColumn, Finding

@@ -17,7 +17,7 @@ from ..counts import (
 )
 from ..dataset import Columns, Countable, Numeric
 from ..elimination import Numbers, numeric_columns_of
-from ..frames import AnyTable, data_and_numeric_features, open_data
+from ..frames import AnyTable, open_data
 from ..structure import warn_of_fractional_weights
 from ..tools.arrays import Array
 from ..tools.calls import with_call_advice
@@ -101,15 +101,11 @@ def _open_columns_to_test(
     is_name = isinstance(z, tuple) and z in opened.columns  # a tuple can be the name of one column
     given: Sequence[Hashable] = z if isinstance(z, list | tuple) and not is_name else [z]
     names: list[Hashable] = [x, y] if z is None else [x, y, *given]
-    kept: tuple[Hashable, ...] = ()
-    if numeric:
-        pair = list(dict.fromkeys(names[:2]))
-        chosen = (
-            numeric
-            if isinstance(numeric, bool)
-            else tuple([name for name in pair if name in numeric])
-        )
-        opened, kept = data_and_numeric_features(opened, pair, names[2:], chosen)
+    pair = list(dict.fromkeys(names[:2]))
+    if numeric is True:
+        opened, kept = opened.data_and_numeric_features(pair, names[2:])
+    else:
+        kept = tuple([name for name in pair if name in (numeric or ())])
     data = opened.read(Columns(names, numeric=kept, named_by="x, y, z"))
     return data, [data.positions[name] for name in names]
 

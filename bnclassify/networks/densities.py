@@ -9,9 +9,9 @@ from typing import Any
 from ..classifiers import Prior
 from ..dataset import OpenedData
 from ..elimination import FAMILIES, numeric_columns_of
-from ..frames import data_and_numeric_features
 from ..model import Model, replace_unchecked
 from ..parameters import Plain, method_of_lp
+from ..tools.checks import check_columns
 from ..tools.immutable import record
 from ..tools.messages import listed
 
@@ -45,9 +45,11 @@ class Densities(Plain):
         found: tuple[Hashable, ...] = x.numeric_features
         if not x.preparation:
             columns = [name for name in x.features if name in dataset.columns]
-            dataset, found = data_and_numeric_features(
-                dataset, columns, x.targets, numeric_columns_of(self.numbers)
-            )
+            numeric = numeric_columns_of(self.numbers)
+            if numeric is True:
+                dataset, found = dataset.data_and_numeric_features(columns, x.targets)
+            else:
+                found = tuple(check_columns(numeric or (), columns, "numbers"))
         chosen = [name for name in x.features if name in found or name in x.numeric_features]
         families = (
             dict.fromkeys(chosen, self.numbers) if isinstance(self.numbers, str) else self.numbers
