@@ -178,7 +178,8 @@ class UnknownEffects(Immutable):
         if means.size > 2_000:  # of which all covariances are kept
             covariances = weights @ centered**2 / total + _LEAST_VARIANCE
         else:
-            covariances = (centered.T * weights) @ centered / total
+            root = np.sqrt(weights / total)[:, None] * centered
+            covariances = root.T @ root
             of_classes = (np.eye(odds.shape[2]) + 1) / 2  # the same whichever class is the first
             covariances += _LEAST_VARIANCE * np.kron(np.eye(len(odds)), of_classes)
         most = number_of_usual_gaps(np.count_nonzero(missing, axis=0), weights)

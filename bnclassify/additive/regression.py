@@ -275,7 +275,7 @@ class Regression:
     @cached_property
     def _share_of_base(self) -> float:
         """The share of the curvature of all rows that is that of the base; the rest is diagonal."""
-        return 0.3 + 0.7 * len(self.base) / len(self.classes)
+        return 0.8 + 0.2 * len(self.base) / len(self.classes)
 
     @cached_property
     def _scaled(self) -> tuple[list[Term], Array]:
