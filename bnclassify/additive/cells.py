@@ -76,8 +76,9 @@ def tables_that_gain(
     class. A row has the effect of the others in its cell, without its own case.
     (Where p has fitted O, O − E of the others is that of the row with the other
     sign, and tells its class; but O − E of all, which the effect has, is then
-    about 0.) In turn, the table and shape (s, r) with the largest mean gain are
-    added, if the gain divided by its standard error is above √(2 ln m), about
+    about 0.) In turn, from the table with the largest gain with s = 1, each has
+    the shape (s, r) with the largest mean gain beside those added before, and is
+    added if this gain divided by its standard error is above √(2 ln m), about
     the largest of m normal numbers, for as many tables and shapes as are
     possible.
 
@@ -90,17 +91,14 @@ def tables_that_gain(
     n_tries = n_features * (n_features + 1) / 2 * len(_SHAPES)
     clear = float(np.sqrt(2 * np.log(n_tries)))
 
-    def times_effects(now: Array, counts: Sequence[Array], size: float, power: float) -> Array:
-        """Return posteriors with the effects of a table."""
-        above, below = counts if power > 0 else counts[::-1]
-        new = now * ((above + size) / (below + size)) ** abs(power)
-        return np.asarray(np.maximum(new / new.sum(axis=1, keepdims=True), 1e-300))
+    def ratios(counts: Sequence[Array], shape: tuple[float, float]) -> Array:
+        """Return the exponentials of the effects of a table."""
+        observed, expected = counts
+        return np.asarray(((observed + shape[0]) / (expected + shape[0])) ** shape[1])
 
-    def gain(
-        now: Array, counts: Sequence[Array], shape: tuple[float, float]
-    ) -> tuple[float, float]:
+    def gain(now: Array, of_classes: Array) -> tuple[float, float]:
         """Return the mean of the gains of rows in log-likelihood, and its standard error."""
-        gains = np.log(times_effects(now, counts, *shape)[own_class] / now[own_class])
+        gains = np.log(of_classes[own_class] / np.einsum("ij,ij->i", now, of_classes))
         mean = float(np.average(gains, weights=weights))
         spread = float(np.average((gains - mean) ** 2, weights=weights))
         return mean, float(np.sqrt(spread / weights.sum()))
@@ -108,29 +106,26 @@ def tables_that_gain(
     def others(table: Cells) -> list[Array]:
         return [np.maximum(_sums_of_others(table, x, weights, cases), 0.0) for x in (marks, p)]
 
-    left = [table._replace(cells=table.cells[rows]) for table in tables]
-    first = [max(gain(p, own, (1.0, r))[0] for r in (1, -1)) for own in map(others, left)]
-    kept = np.argsort(-np.round(first, 9), kind="stable")[:_KEPT]
-    left, added, cells_left = [left[k] for k in kept.tolist()], list[Cells](), _MOST_CELLS
-    of_others, now = {id(table): others(table) for table in left}, p
-    while left:
-        tried = [
-            (*gain(now, of_others[id(table)], shape), table, shape)
-            for table in left
-            for shape in _SHAPES
-        ]
-        mean, error, best, shape = max(tried, key=lambda one: one[0])
-        if mean <= clear * error:
-            break
-        observed, expected = [
-            np.array([np.bincount(best.cells, weights * own, best.size) for own in values.T]).T
-            for values in (marks, p)
-        ]
-        ratios = (observed + shape[0]) / (expected + shape[0])
-        added.append(best._replace(effects=shape[1] * np.log(ratios)))
-        now = times_effects(now, of_others[id(best)], *shape)
-        cells_left -= best.size
-        left = [table for table in left if table is not best and table.size <= cells_left]
+    of_rows = [table._replace(cells=table.cells[rows]) for table in tables]
+    first = [
+        max(gain(p, ratios(own, (1.0, r)))[0] for r in (1, -1)) for own in map(others, of_rows)
+    ]
+    now, added, cells_left = p, list[Cells](), _MOST_CELLS
+    for k in np.argsort(-np.round(first, 9), kind="stable")[:_KEPT].tolist():
+        table, of_others = of_rows[k], others(of_rows[k])
+        tried = [(*gain(now, ratios(of_others, shape)), shape) for shape in _SHAPES]
+        mean, error, shape = max(tried)
+        if mean > clear * error and table.size <= cells_left:
+            totals = [
+                np.array(
+                    [np.bincount(table.cells, weights * own, table.size) for own in values.T]
+                ).T
+                for values in (marks, p)
+            ]
+            added.append(table._replace(effects=np.log(ratios(totals, shape))))
+            now = now * ratios(of_others, shape)
+            now = np.maximum(now / now.sum(axis=1, keepdims=True), 1e-300)
+            cells_left -= table.size
     return added
 
 
