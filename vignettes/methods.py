@@ -505,18 +505,18 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # with $P(c \mid x) ∝ e^{s_c(x)}$. It is a smoothing-spline analysis of variance of the log odds (Wahba, Wang, Gu, Klein, Klein
 # 1995). An effect is a sum of *contrasts* z times weights w, which maximize, over all rows,
 #
-# $$\sum_{\text{rows}} \ln P(y \mid x) - \frac{1}{2} \sum_c \left( \frac{a_c^2}{100} + \sum_k \frac{w_{kc}^2}{τ_k} \right).$$
+# $$\sum_{\text{rows}} \ln P(y \mid x) - \frac{1}{2} \sum_c \left( \frac{a_c^2}{10} + \sum_k \frac{w_{kc}^2}{τ_k} \right).$$
 #
 # **Contrasts.** A number with at most 64 different values has one group per value. If it has more, a value with the rank r (the
 # share of smaller values and half of equal ones) is in group ⌊64 r⌋. Two types of contrasts are made orthonormal over the rows,
-# after a constant, by the method of Gram and Schmidt: the *line*, z and z² of the standardized means of groups, at most 4 in
-# size, of which the second is then halved; and the *smooth* ones, $\cos(π k r)$ of the groups for k = 1, …, 12, which are then
+# after a constant, by the method of Gram and Schmidt: the *line*, z and z² of the standardized means of groups,
+# of which the second is then halved; and the *smooth* ones, $\cos(π k r)$ of the groups for k = 1, …, 12, which are then
 # divided by k. A category has the smooth contrasts $[x = l] - p_l$, with $p_l$ the share of level l; of more than twelve
 # levels, those that occur once are one, as are the rarest of more than 4,096. The contrasts of a type and feature are divided by the root of the sum of their
 # variances. A missing value has 0 in all of them and, with a share m of missing values, one more smooth contrast: 1 − m, and −m
 # for other values. The contrasts of a pair are the products of those of both sides, whose variances sum to 1 on each side. The
 # cells of all pairs are at most 16,384, and times the number of classes at most 32,768 for 1,000 rows and 98,304 for 3,000, so
-# groups are coarser if there are more.
+# groups are coarser if there are more: all features in pairs have at most the same number of groups.
 #
 # **Variances.** τ is a variance of a type (line, smooth, pair) times a factor of the feature or pair. To choose them, rows are
 # taken at equal distances, in an order that depends on their contents only. Of 800 rows or more, the likelihood of 400 is
@@ -528,9 +528,11 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # where ρ multiplies all effects and has 13 values from $e^{-0.8}$ to $e^{0.4}$, and $τ_0$ is 0.3, or 0.01 for pairs. A climb
 # from $τ_0$ changes one τ after another by factors of ten (smooth: 0.003 to 30; lines: 0, 0.03 to 30; pairs: 0, 0.0001 to 10)
 # while the loss falls. The result is the mean of ln τ over what was tried since the last type was
-# added, with weights $e^{-\text{loss}}$. The factors follow from the fixed point of MacKay (1992), in two steps (one for
+# added, with weights $e^{-\text{loss}}$, and has two digits, as factors have. The factors follow from the fixed point of MacKay (1992), in two steps (one for
 # pairs): each is multiplied by $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the posterior
-# variance σ² of a weight, and all u are scaled to have the sum of all v. They are used if the loss falls.
+# variance σ² of a weight, and all u are scaled to have the sum of all v. They are used if the loss falls. Of 800 rows or
+# more, three quarters of at most 1,600 predict the others with one, ten and a hundred times the variance of pairs, and the mean
+# of these is chosen in the same way: more rows often favor larger effects of pairs than 400 do.
 #
 # **Power.** All weights are multiplied by $\frac{n}{n + 20}\, \bar ρ^{\min(1, \sqrt{m / n})}$ for n rows, of which m chose the
 # variances, with the same mean $\bar ρ$ of ρ, because variances that few rows choose make effects too large.
@@ -539,18 +541,17 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # each fold without its rows, by the sum of $(G^2 - E) / (E + 100)$ over products z of three principal contrasts of each side,
 # with $G = \sum z\, (y_c - P(c \mid x))$ and E the sum of the squares of its terms.
 #
-# **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than four on a side, and
+# **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than twelve on a side, and
 # the groups of numbers can have effects
 #
 # $$r \ln \frac{O_c + s}{E_c + s}$$
 #
-# in addition, with $O_c$ the number of rows of class c in the cell and $E_c$ the sum of their probabilities $P(c \mid x)$ by
-# the weights of all other rows. With r = 1, this is the ratio of a gamma-Poisson model. All s of 0.03, 0.1, …, 30 and r of 1,
-# ½, −½ and −1 are tried, by the likelihood of rows that are left out of O, of E and of the weights behind E, with their
-# case. The best table is added, and so on up
-# to twelve, while the mean gain is at least 0.001 nats and $\sqrt{2 \ln m}$ of its standard errors, about the largest of m
-# normal numbers, with m = 14 p (p + 1) for p features. With r < 0, a class that was seen becomes less probable, as if each
-# person had one row of each class.
+# in addition, with $O_c$ the number of rows of class c in the cell and $E_c$ the sum of their probabilities $P(c \mid x)$
+# without such effects. With r = 1, this is the ratio of a gamma-Poisson model. All s of 0.03, 0.3, 3 and 30 and r of 1, ½, −½
+# and −1 are tried, by the likelihood of rows that are left out of O and of E, with their case. The sixteen tables that gain
+# most with s = 1 are tried in this order, and each is added if its mean gain beside those before is above $\sqrt{2 \ln m}$ of
+# its standard errors, about the largest of m normal numbers, with m = 8 p (p + 1) for p features. With r < 0, a class that was
+# seen becomes less probable, as if each person had one row of each class.
 #
 # Effects of pairs below 0.003 nats are left out, and tables have six digits.
 #

@@ -4,7 +4,7 @@
    of these (`rows`, `contrasts`).
 2. Prior variances of the contrasts maximize the likelihood of held-out rows,
    first of single effects and then of pairs, which are ranked without the
-   held-out rows (`variances`).
+   held-out rows (`variances`). More rows choose the variance of pairs again.
 3. A regression with these variances gives the weights of all contrasts
    (`regression`), and the contrasts times their weights are the tables.
 4. Exact values, and groups of numbers with sharp steps, whose effects raise
@@ -28,15 +28,15 @@ from ..model import Model, Step, TrainingRows
 from ..numbers import Discretizer
 from ..scores import UnknownEffects, number_of_usual_gaps
 from ..structure import network
-from ..tools.arrays import Array, Codes, Positions, one_thread
+from ..tools.arrays import Array, Codes, Mask, Positions, one_thread
 from ..tools.immutable import record
 from ..tools.messages import listed, warn
 from .cells import Cells, possible_tables, tables_that_gain
 from .contrasts import Feature, principal_contrasts, read_feature
 from .effect_table import EffectTable, PairEffects, build_effect_table, logs_less_reference
-from .regression import Regression, Term
+from .regression import Regression, Term, covariances
 from .rows import Pair, Rows
-from .variances import Variances, choose_variances
+from .variances import Variances, choose_variances, scale_of_pairs
 
 _MOST_PAIRS = 128
 _CELLS, _NUMBERS = 2**14, 2**15  # maximum numbers of cells of all pairs, and of cells × classes
@@ -152,6 +152,13 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     if len(chosen) > most:
         chosen = _strongest_pairs(rows, variances)[:most]
     sides, terms = _terms(rows, chosen, variances)
+    if chosen and (large := rows.large_sample()) is not None:
+        scale = _scale_of_pairs(rows, terms, *large)
+        pair = variances.all["pair"] * scale
+        variances = variances._replace(all=variances.all | {"pair": pair})
+        terms = [
+            t._replace(precision=t.precision / scale) if len(t.contrasts) == 2 else t for t in terms
+        ]
     regression = _regression(rows, np.arange(len(rows.classes)), terms)
     weights = variances.power * regression.fit()
     some = rows.some(min(_SOME_ROWS, _SOME_NUMBERS[0] // len(rows.labels)))
@@ -174,6 +181,18 @@ def _regression(rows: Rows, at: Positions, terms: Sequence[Term]) -> Regression:
     """Return the regression of some rows, of which at most 700 give curvatures."""
     base = np.arange(0, len(at), -(-len(at) // _BASE))
     return Regression(terms, rows.classes[at], rows.weights[at], np.log(rows.shares), base)
+
+
+def _scale_of_pairs(
+    rows: Rows, terms: Sequence[Term], sample: Positions, is_held_out: Mask
+) -> float:
+    """Return the factor of the variance of pairs that a larger sample favors."""
+    order = sample[np.argsort(is_held_out, kind="stable")]
+    n = int(np.count_nonzero(~is_held_out))
+    single, of_pairs = [
+        covariances([t.at(order) for t in terms if len(t.contrasts) == k], n, "f") for k in (1, 2)
+    ]
+    return scale_of_pairs((single, of_pairs), rows.classes[order], rows.shares)
 
 
 def _strongest_pairs(rows: Rows, variances: Variances) -> list[Pair]:

@@ -313,24 +313,8 @@ class Regression:
 
     @cached_property
     def _kernel(self) -> Array:
-        """Σ products of contrasts / λ, (rows, rows) of the base: prior covariances of scores."""
-        of_rows = {
-            id(z): z[groups]
-            for term in self._of_base.terms
-            for groups, z in zip(term.groups, term.contrasts, strict=True)
-        }
-        keys = [[id(z) for z in term.contrasts] for term in self._of_base.terms]
-        single = np.hstack([of_rows[key[0]] for key in keys if len(key) == 1])
-        total: Array = OF_CONSTANT + single @ single.T
-        sides = [*dict.fromkeys([side for key in keys if len(key) == 2 for side in key])]
-        variances = np.zeros((len(sides), len(sides)))
-        for key, term in zip(keys, self._of_base.terms, strict=True):
-            if len(key) == 2:
-                variances[sides.index(key[0]), sides.index(key[1])] = 1 / term.precision
-        for rows in slices(len(total) if sides else 0, most=100):
-            kernels = np.array([of_rows[side][rows] @ of_rows[side].T for side in sides])
-            total[rows] += sum_of_products(kernels, variances)
-        return total
+        """The prior covariances of the scores of the base, (rows, rows)."""
+        return OF_CONSTANT + covariances(self._of_base.terms, len(self.base))
 
     def _mean_curvatures(self, posteriors: Array) -> Array:
         """Return the curvature of rows along a difference of two scores, the mean over classes."""
@@ -374,6 +358,28 @@ class Regression:
             return scales * (found - self._of_base.slopes(inner @ contrasts) / self._precisions)
 
         return solve
+
+
+def covariances(terms: Sequence[Term], n: int, dtype: str = "d") -> Array:
+    """Return Σ products of contrasts / λ of rows with the first n of them, (rows, n)."""
+    of_rows = {
+        id(z): z.astype(dtype)[groups]
+        for term in terms
+        for groups, z in zip(term.groups, term.contrasts, strict=True)
+    }
+    keys = [[id(z) for z in term.contrasts] for term in terms]
+    total: Array = np.zeros((len(terms[0].groups[0]), n), dtype=dtype)
+    if single := [of_rows[key[0]] for key in keys if len(key) == 1]:
+        total += np.hstack(single) @ np.hstack(single)[:n].T
+    sides = [*dict.fromkeys([side for key in keys if len(key) == 2 for side in key])]
+    variances = np.zeros((len(sides), len(sides)))
+    for key, term in zip(keys, terms, strict=True):
+        if len(key) == 2:
+            variances[sides.index(key[0]), sides.index(key[1])] = 1 / term.precision
+    for rows in slices(len(total) if sides else 0, most=100):
+        kernels = np.array([of_rows[side][rows] @ of_rows[side][:n].T for side in sides])
+        total[rows] += sum_of_products(kernels, variances)
+    return total
 
 
 def _inverse_curvature_times(

@@ -9,11 +9,12 @@ from itertools import combinations
 import numpy as np
 
 from ..dataset import Dataset
-from ..tools.arrays import Array, Codes, Positions, slices
+from ..tools.arrays import Array, Codes, Mask, Positions, slices
 from ..tools.immutable import cached_property
 from .contrasts import Feature, principal_contrasts
 
 _SAMPLE, _FOLDS = 400, 4  # numbers of rows and folds by which variances are chosen
+_LARGE_SAMPLE = 1600  # maximum number of rows by which the variance of pairs is chosen again
 _MOST_CLASSES = 20  # in the sample
 _CANDIDATES = 64  # number of features whose pairs are ranked
 _STEP = 0.01  # prior variance of the step by which pairs are ranked
@@ -53,6 +54,15 @@ class Rows:
         cases = None if cases is None else cases[order]
         sample, folds = _sample_in_folds(classes, weights, cases)
         return cls(features, classes, data.levels[-1], weights, cases, shares, sample, folds)
+
+    def large_sample(self) -> tuple[Positions, Mask] | None:
+        """Return up to 1,600 rows and which quarter is held out, or nothing of fewer than 800."""
+        n = float(self.weights.sum())
+        if n < 2 * _SAMPLE:
+            return None
+        size = int(min(n, _LARGE_SAMPLE))
+        sample, places = _sample(self.classes, self.weights, self.cases, size)
+        return sample, places % _FOLDS == 0
 
     def some(self, most: int) -> Positions:
         """Return at most so many rows, at equal distances."""
@@ -167,23 +177,35 @@ def _sums(n: int, marks: Sequence[Array], columns: Sequence[Codes]) -> Array:
 def _sample_in_folds(
     classes: Positions, weights: Array, cases: Positions | None
 ) -> tuple[Positions, Positions]:
-    """Return rows in proportion to their weights, and the fold in which each is held out, or −1.
+    """Return a sample of rows, and the fold in which each is held out, or −1.
 
     Of 800 rows or more, a half of 800 is held out; of fewer, each of four folds
-    of at most 400. They are of the most frequent classes, so that each of many
-    has several rows as among all rows. The rows of a case are in one fold.
+    of at most 400.
+    """
+    n = float(weights.sum())
+    if n >= 2 * _SAMPLE:
+        sample, places = _sample(classes, weights, cases, 2 * _SAMPLE)
+        return sample, -(places % 2)
+    sample, places = _sample(classes, weights, cases, int(min(_SAMPLE, max(round(n), 1))))
+    return sample, places % _FOLDS
+
+
+def _sample(
+    classes: Positions, weights: Array, cases: Positions | None, size: int
+) -> tuple[Positions, Positions]:
+    """Return so many rows in proportion to their weights, and the place of each, or of its case.
+
+    They are of the most frequent classes, so that each of many has several rows
+    as among all rows.
     """
     _, first = np.unique(classes, return_index=True)  # rows begin with the rarest class
     frequent = classes[np.sort(first)[-_MOST_CLASSES:]]
     order = np.flatnonzero(np.isin(classes, frequent))
     ends = weights[order].cumsum()
-    has_many = ends[-1] >= 2 * _SAMPLE
-    size = 2 * _SAMPLE if has_many else int(min(_SAMPLE, max(round(float(ends[-1])), 1)))
     # At equal distances of weight: a row of weight 2 is as two rows.
     points = (np.arange(size) + 0.5) * (ends[-1] / size)
     sample = order[np.minimum(np.searchsorted(ends, points), len(order) - 1)]
-    place = np.arange(size)
-    if cases is not None:
-        _, first, place = np.unique(cases[sample], return_index=True, return_inverse=True)
-        place = np.argsort(np.argsort(first))[place.ravel()]
-    return sample, -(place % 2) if has_many else place % _FOLDS
+    if cases is None:
+        return sample, np.arange(size)
+    _, first, place = np.unique(cases[sample], return_index=True, return_inverse=True)
+    return sample, np.argsort(np.argsort(first))[place.ravel()]

@@ -32,6 +32,7 @@ _POWERS = np.exp(np.linspace(-0.8, 0.4, 13))
 _SPREAD_OF_POWER = 0.3  # standard deviation of its logarithm
 _SPREAD = 2.0  # standard deviation of half the prior of ln τ
 _ENOUGH = 1e-4  # fall of the loss for which a climb goes on
+_SCALES = (1.0, 10.0, 100.0)  # factors of the variance of pairs that many rows may choose
 _SHAPE = 0.3  # prior of a factor of a variance, in degrees of freedom
 
 _GRID = {
@@ -216,9 +217,8 @@ class _Search:
             fitted = _fit_scores(kernel[:n], self.marks[self.train(v)], self.constant, before)
             state.append(fitted.scores)
             changes[self.folds == v] = kernel[n:] @ fitted.coefficients
-        logs = log_normalize(self.constant + _POWERS[:, None, None] * changes[self.is_held_out])
-        losses = (np.log(_POWERS) / _SPREAD_OF_POWER) ** 2 / 2
-        losses -= (logs * self.marks[self.is_held_out]).sum(axis=(1, 2))
+        at = self.is_held_out
+        losses = _losses_by_power(changes[at], self.marks[at], self.constant)
         prior = sum(
             ((_log_variance(name, value) - np.log(_CENTER[name])) / _SPREAD) ** 2 / 2
             for name, value in variances.items()
@@ -227,6 +227,36 @@ class _Search:
         found = _Try(loss, variances, state, float(_POWERS[losses.argmin()]))
         self.tried.append(found)
         return found
+
+
+def scale_of_pairs(kernels: tuple[Array, Array], classes: Positions, shares: Array) -> float:
+    """Return a factor of the variance of pairs, from more rows than those of the search.
+
+    Many rows often favor larger effects of pairs than the 400 of the search.
+    The ``kernels`` of single effects and of pairs, (rows, n), are those of rows
+    with the first n, of which the others are predicted; ``classes`` are those of
+    rows. The factor is the mean of 1, 10 and 100 by their posterior
+    probabilities, on the scale of logarithms.
+    """
+    present, of_rows = np.unique(classes, return_inverse=True)
+    marks, constant = np.eye(len(present))[of_rows.ravel()], np.log(shares[present])
+    n = kernels[0].shape[1]
+    scores: Array = np.zeros((n, len(present)))
+    losses = list[float]()
+    for factor in _SCALES:
+        kernel = OF_CONSTANT + kernels[0] + np.float32(factor) * kernels[1]
+        fitted = _fit_scores(kernel[:n], marks[:n], constant, scores)
+        scores = fitted.scores
+        by_power = _losses_by_power(kernel[n:] @ fitted.coefficients, marks[n:], constant)
+        losses.append(float(by_power.min()) + (np.log(factor) / _SPREAD) ** 2 / 2)
+    return _rounded(np.exp(softmax(-np.array(losses), axis=0) @ np.log(_SCALES)))
+
+
+def _losses_by_power(changes: Array, marks: Array, constant: Array) -> Array:
+    """Return minus the log posterior of each power of the changes of scores of held-out rows."""
+    logs = log_normalize(constant + _POWERS[:, None, None] * changes)
+    prior = (np.log(_POWERS) / _SPREAD_OF_POWER) ** 2 / 2
+    return np.asarray(prior - (logs * marks).sum(axis=(1, 2)))
 
 
 def _kernel(kernels: dict[str, Array], variances: dict[str, float]) -> Array:

@@ -191,7 +191,8 @@ def bnc(
     normal with mean 0 and maximize the penalized likelihood of all rows. Their
     variances, by type of effect, feature and pair, maximize the likelihood of
     held-out rows: of 400 by 400 others, or, with fewer than 800, in four folds
-    of at most 400. Of more than 128 pairs, those with the steepest slopes of
+    of at most 400. Of 800 or more, up to 1,600 choose the variance of pairs
+    again. Of more than 128 pairs, those with the steepest slopes of
     the likelihood are used. Each row is held out alone, and a weight of 5 means
     five rows, unless you pass `groups` or ``encode(weights_are="cases")``. The
     intervals are those of the normal approximation of the posterior of the
