@@ -404,3 +404,13 @@ def test_an_edited_effect_of_a_missing_value_is_used(people, tmp_path):
     assert bn.explain(plain, {"sex": "f", "test": None}).loc["test", "log_odds"] == 0
     for x in (plain, edited):
         assert bn.explain(x, {"sex": "f"}).loc["test", "log_odds"] == 0
+
+
+def test_many_rows_are_scored_as_few_rows(default, people):
+    """Tables of few rows are looked up together, and those of many one by one."""
+    rows = pd.concat([people] * 3, ignore_index=True).drop(columns="class")
+    hidden = np.random.default_rng(3).random(rows.shape) < 0.2
+    rows = rows.astype(object).mask(hidden)
+    parts = [rows.iloc[at : at + 500] for at in range(0, len(rows), 500)]
+    expected = np.vstack([bn.predict(default, part, prob=True) for part in parts])
+    np.testing.assert_allclose(bn.predict(default, rows, prob=True), expected, rtol=0, atol=1e-12)

@@ -188,23 +188,23 @@ class _PairAxis(NamedTuple):
     places: Positions
 
 
-def _pair_axis(x: EffectTable, i: int, groups: Positions) -> _PairAxis:
-    """Return the values of a feature in a pair: the intervals of its groups, or its labels.
+def _pair_axes(x: EffectTable, pair: PairEffects) -> list[_PairAxis]:
+    """Return the values of both features in a pair: the intervals of their groups, or their labels.
 
     The last is that of missing values, if these have effects.
     """
-    name, missing = x.features[i], [MISSING] * int(groups[-1] >= 0)
-    if name not in x.cuts:
-        labels = [*x.known_levels[i], *missing]
-        places = np.append(np.arange(len(groups) - 1), len(labels) - 1 if missing else -1)
-        return _PairAxis(labels, groups[: len(labels)], places)
-    ends = np.flatnonzero(np.diff(groups[:-1]))
-    values = intervals_between_cuts([x.cuts[name][end] for end in ends.tolist()]) + missing
-    return _PairAxis(values, np.arange(len(values)), groups)
-
-
-def _pair_axes(x: EffectTable, pair: PairEffects) -> list[_PairAxis]:
-    return [_pair_axis(x, i, groups) for i, groups in zip(pair.features, pair.groups, strict=True)]
+    axes = list[_PairAxis]()
+    for i, groups in zip(pair.features, pair.groups, strict=True):
+        cuts, missing = x.cuts.get(x.features[i]), [MISSING] * int(groups[-1] >= 0)
+        if cuts is None:
+            labels = [*x.known_levels[i], *missing]
+            places = np.append(np.arange(len(groups) - 1), len(labels) - 1 if missing else -1)
+            axes.append(_PairAxis(labels, groups[: len(labels)], places))
+        else:
+            ends: list[int] = np.flatnonzero(np.diff(groups[:-1])).tolist()
+            values = intervals_between_cuts([cuts[end] for end in ends]) + missing
+            axes.append(_PairAxis(values, np.arange(len(values)), groups))
+    return axes
 
 
 def rows_and_effects_of_pair(x: EffectTable, pair: PairEffects) -> tuple[list[_Row], Array]:

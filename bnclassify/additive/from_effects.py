@@ -90,10 +90,10 @@ def from_effects(
     ``inf]`` or ``inf)``. Labels cannot be mixed with such text. A missing value
     has the effect in the row ``"(missing)"``, or 0 without such a row; with a
     dataset, it is unknown if it was never missing and this effect is 0, or if
-    the row lacks more values than five training rows do, as in the default. If all
-    values are text, as in a file, ``True`` and ``False`` of a feature without
-    other labels are booleans, unless they are text in `dataset`. With a row
-    ``"(unseen)"``, all other labels have its effect; without one, they are
+    the row lacks more values than five training rows do, as in the default. If
+    all values are text, as in a file, ``True`` and ``False`` of a feature
+    without other labels are booleans, unless they are text in `dataset`. With a
+    row ``"(unseen)"``, all other labels have its effect; without one, they are
     unseen, as in `predict`. Classes that have no row have a base of 0.
 
     Examples
@@ -116,8 +116,17 @@ def from_effects(
     numbers = np.column_stack([_read_column_of_effects(frame, name) for name in names])
     features: list[Hashable] = frame["feature"].tolist()
     if class_var is None:
-        class_var = features[0]
-        _check_is_row_of_class(features, frame["value"].tolist())
+        class_var, n = features[0], features.count(features[0])
+        single = [
+            name
+            for name, value in zip(features, frame["value"].tolist(), strict=True)
+            if features.count(name) == 1 and _parse_interval(value) is None
+        ]
+        if n > 1 and single:  # the first row is not that of the class, and another one can be
+            raise ValueError(
+                f"table must begin with the row of the class; got {n} rows of {shown(class_var)}. "
+                f"Pass the name of the class, such as class_var={single[0]!r}, which has one row."
+            )
     check_column_name(class_var)
     frame = _read_text_as_booleans(frame, class_var, dataset)
     groups, of_pairs = _rows_of_features_and_of_pairs(frame, features)
@@ -136,8 +145,13 @@ def from_effects(
     for name, rows in groups.items():
         own, above = frame.iloc[rows], [axes[v] for v in (name, *parents[name])]
         tables.append(_effects_of_feature(name, own, above, numbers[rows]))
-        if "share" in frame:
-            shares.append(_shares_of_values(name, own, above))
+        if "share" in frame:  # of values; NaN if that of one is not known
+            masses = pd.to_numeric(own["share"], errors="coerce").to_numpy(dtype=np.float64)
+            masses = np.where(masses >= 0, masses, np.inf)[:, None]
+            known = _effects_of_feature(name, own, above, masses)
+            total: Array = known.reshape(len(known), -1).sum(axis=1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                shares.append(total / float(total.sum()))
     values = {name: axis.feature_values for name, axis in axes.items()}
     fields: dict[str, Any] = {"tables": tuple(tables), "constant": constant}
     fields["shares"] = tuple(shares) if all(np.isfinite(n).all() for n in shares) else ()
@@ -253,23 +267,18 @@ def _read_pair(
     table = _place_rows_on_axes(frame.iloc[rows], axes, numbers[rows], every)
     _check_no_row_absent(table, axes, every)
     table = np.pad(table, ((0, 1), (0, 1), (0, 0)))  # of unknown values
-    groups = [
-        _coarser_group_of_each_value(axis, values[name])
-        for name, axis in zip(names, axes, strict=True)
-    ]
+    groups = list[Positions]()  # of each value of a feature, the last of a missing one, or -1
+    for name, axis in zip(names, axes, strict=True):
+        own, of_pair = values[name], axis.feature_values
+        if own.cuts is None:
+            of_values = np.array(list(map(of_pair.labels.index, own.labels)), dtype=np.intp)
+        else:
+            of_values = np.searchsorted(np.array(of_pair.cuts or ()), [*own.cuts, np.inf])
+        groups.append(np.append(of_values, axis.positions.get(MISSING, -1)))
     i, j = [list(values).index(name) for name in names]
     if i < j:
         return PairEffects((i, j), (groups[0], groups[1]), table)
     return PairEffects((j, i), (groups[1], groups[0]), np.swapaxes(table, 0, 1))
-
-
-def _coarser_group_of_each_value(axis: _Axis, own: Values) -> Positions:
-    """Return the group of each value of a feature, the last of a missing one, or -1."""
-    grouped, missing = axis.feature_values, axis.positions.get(MISSING, -1)
-    if own.cuts is not None:
-        ends = np.array([*own.cuts, np.inf])
-        return np.append(np.searchsorted(np.array(grouped.cuts or ()), ends, side="left"), missing)
-    return np.array([*map(grouped.labels.index, own.labels), missing], dtype=np.intp)
 
 
 def _value_axes_of_pairs(
@@ -328,21 +337,6 @@ def _read_column_of_effects(frame: pd.DataFrame, name: Hashable) -> Array:
             f"{shown(frame['value'][row])}. An effect of 40 is already practically certain."
         )
     return numbers
-
-
-def _check_is_row_of_class(features: list[Hashable], values: list[Hashable]) -> None:
-    """Raise an error if the first row is one of several, and another could be that of the class."""
-    n = features.count(features[0])
-    single = [
-        name
-        for name, value in zip(features, values, strict=True)
-        if features.count(name) == 1 and _parse_interval(value) is None
-    ]
-    if n > 1 and single:
-        raise ValueError(
-            f"table must begin with the row of the class; got {n} rows of {shown(features[0])}. "
-            f"Pass the name of the class, such as class_var={single[0]!r}, which has one row."
-        )
 
 
 def _read_classes_and_base(
@@ -492,12 +486,3 @@ def _check_no_row_absent(table: Array, axes: _Axes, every: str) -> None:
         raise ValueError(
             f"table must have a row for every {every}; got none for {' given '.join(labels)}."
         )
-
-
-def _shares_of_values(name: Hashable, rows: pd.DataFrame, axes: _Axes) -> Array:
-    """Return the shares of the values of a feature, which are NaN if one is not known."""
-    shares = pd.to_numeric(rows["share"], errors="coerce").to_numpy(dtype=np.float64)[:, None]
-    known = _effects_of_feature(name, rows, axes, np.where(shares >= 0, shares, np.inf))
-    total: Array = known.reshape(len(known), -1).sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return total / float(total.sum())

@@ -358,10 +358,26 @@ def scorecard(
     1          0.05        0.95
     """
     model = check_fitted(x)
-    names = _two_classes_or_error(model)
+    names = model.known_levels[-1] if model.one_class else ()
+    if len(names) != 2:
+        raise ValueError(
+            f"x must have two classes; got {listed(names)}. Merge the others into one."
+        )
+    if model.pairs:
+        raise ValueError(
+            f"x must be a sum of effects of single features; got one with {len(model.pairs)} "
+            "pairs, which have no points. Fit it with pairs=0."
+        )
     Whole(least=1, most=_MOST_POINTS).check("largest", largest)
     Optional(Whole(least=2)).check("most_intervals", most_intervals)
-    _check_points_scale(pdo, score, odds)
+    Optional(Real(least=0.01, most=_MOST_POINTS)).check("pdo", pdo)
+    Real(least=-_LARGEST, most=_LARGEST).check("score", score)
+    Real(above=0, most=_LARGEST).check("odds", odds)
+    for name, value, usual in (("score", score, _SCORE), ("odds", odds, _ODDS)):
+        if pdo is None and value != usual:
+            raise ValueError(
+                must_be(name, f"{usual:g} without pdo", value, "Pass pdo too, such as pdo=20.")
+            )
     target = names[1] if target is None else OneOf(names).check("target", target)
     table = tabulate_effects(model, most_intervals or (None if model.densities else _MOST_POINTS))
     check_no_marks(table)
@@ -395,32 +411,6 @@ def scorecard(
     fields = table.effect_table_fields() | {"recipe": recipe}
     fields["constant"] = table.constant + (intercept - shift) * own
     return Scorecard(**fields, base=model, target=target, unit=unit, start=start)
-
-
-def _two_classes_or_error(x: Model) -> Sequence[Hashable]:
-    """Return the two classes of a sum of single effects, or raise an error."""
-    names = x.known_levels[-1] if x.one_class else ()
-    if len(names) != 2:
-        raise ValueError(
-            f"x must have two classes; got {listed(names)}. Merge the others into one."
-        )
-    if x.pairs:
-        raise ValueError(
-            f"x must be a sum of effects of single features; got one with {len(x.pairs)} "
-            "pairs, which have no points. Fit it with pairs=0."
-        )
-    return names
-
-
-def _check_points_scale(pdo: float | None, score: float, odds: float) -> None:
-    Optional(Real(least=0.01, most=_MOST_POINTS)).check("pdo", pdo)
-    Real(least=-_LARGEST, most=_LARGEST).check("score", score)
-    Real(above=0, most=_LARGEST).check("odds", odds)
-    for name, value, usual in (("score", score, _SCORE), ("odds", odds, _ODDS)):
-        if pdo is None and value != usual:
-            raise ValueError(
-                must_be(name, f"{usual:g} without pdo", value, "Pass pdo too, such as pdo=20.")
-            )
 
 
 def _without_constant_features(x: EffectTable) -> EffectTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,7 +127,11 @@ def _tabulate_at_all_points(model: Model) -> EffectTable:
     positions = [np.minimum(numbers, len(grid.codes) - 1) for grid in grids]
     rows = _rows_at_grid_points(model, grids, positions)
     logs = _contributions_at_rows(model, rows, order)
-    alone = _effects_ignoring_parent(model, rows, parents)
+    alone = dict[int, Array]()  # effects of features with a parent given the class alone
+    if any(parents.values()):
+        for owner, scope, effect in effects_at(model.score, rows, cards_of_features(model)):
+            if scope == (owner,):
+                alone[owner] = alone.get(owner, 0.0) + effect
     shifts = shifts_of_missing(model.score)
     tables, shares = list[Array](), list[Array]()
     for i, (own, above) in enumerate(zip(grids, parents.values(), strict=True)):
@@ -244,19 +248,6 @@ def _contributions_at_rows(x: Model, rows: Rows, order: Sequence[int]) -> Array:
     with np.errstate(invalid="ignore"):
         logs[1:] = np.diff(logs, axis=0)[np.argsort(order)]
     return logs
-
-
-def _effects_ignoring_parent(
-    x: Model, rows: Rows, parents: Mapping[Hashable, Sequence[Hashable]]
-) -> dict[int, Array]:
-    """Return the effects of features with a parent given the class alone, (rows, classes) each."""
-    found: dict[int, Array] = {}
-    if not any(parents.values()):
-        return found
-    for owner, scope, effect in effects_at(x.score, rows, cards_of_features(x)):
-        if scope == (owner,):
-            found[owner] = found.get(owner, 0.0) + effect
-    return found
 
 
 def _effects_given_parent(
