@@ -35,9 +35,6 @@ _ENUMS = (  # of PostgreSQL
 )
 
 Labels = dict[Hashable, int]
-Items = Iterable[tuple[Hashable, Foreign]]
-Number = int | float | None
-Points = Mapping[Hashable, Sequence[float]]
 
 
 def is_ibis_table(data: object) -> bool:
@@ -80,7 +77,7 @@ class DatabaseTable:
 
     def __init__(self, table: Foreign, argument: str = "dataset") -> None:
         self.table, self.argument = table, argument
-        self.types = dict(cast("Items", table.schema().items()))
+        self.types: dict[Hashable, Foreign] = dict(table.schema().items())
         self.names = list(self.types)
         self._labels: dict[Hashable, Labels] = {}
         self._joints: dict[tuple[Hashable, Hashable], list[_Joint]] = {}
@@ -99,14 +96,14 @@ class DatabaseTable:
             return {}
         types_of_texts = {str(name): self.table[name].typeof() for name in texts}
         first = self.table.limit(1).select(**types_of_texts)
-        kinds = cast("dict[Hashable, str]", next(iter(_rows_of_query(first)), {}))
+        kinds: dict[Hashable, str] = next(iter(_rows_of_query(first)), {})
         by_kind: dict[str, list[str]] = {}
         for kind in kinds.values():
             if kind.startswith("ENUM("):
                 labels: list[str] = re.findall(r"'((?:[^']|'')*)'", kind)
                 by_kind[kind] = [label.replace("''", "'") for label in labels]
         if str(backend.name) == "postgres":
-            with closing(cast("Any", backend.raw_sql(_ENUMS))) as cursor:
+            with closing(backend.raw_sql(_ENUMS)) as cursor:
                 for kind, label in cursor.fetchall():
                     by_kind.setdefault(kind, []).append(label)
         return {name: tuple(by_kind[kind]) for name, kind in kinds.items() if kind in by_kind}
@@ -120,7 +117,7 @@ class DatabaseTable:
     @cached_property
     def n_cells(self) -> int:
         """The number of values."""
-        return len(self.names) * cast("int", self.table.count().to_pyarrow().as_py())
+        return len(self.names) * int(self.table.count().to_pyarrow().as_py())
 
     def read(self) -> pd.DataFrame:
         """Return all rows. Text has few bytes per label, because the database sends its codes."""
@@ -144,7 +141,7 @@ class DatabaseTable:
             columns[str(name)] = code.cast("int8")
         rows: Foreign = self.table.select(**columns).to_pyarrow()
         nullable: dict[Any, Any] = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-        frame = cast("pd.DataFrame", rows.to_pandas(types_mapper=nullable.get))
+        frame: pd.DataFrame = rows.to_pandas(types_mapper=nullable.get)
         for name, own in coded.items():
             if (frame[name] < -1).any():
                 raise self._changed_error(f"values of {shown(name)}")
@@ -159,7 +156,7 @@ class DatabaseTable:
         Columns of other types are read as they are, for an error about them.
         """
         dtype, column = self.types[name], self.table[name]
-        if dtype.is_floating() or (dtype.is_decimal() and cast("int", dtype.scale) != 0):
+        if dtype.is_floating() or (dtype.is_decimal() and dtype.scale != 0):
             return _cast_to_float(column)
         is_label = dtype.is_boolean() or dtype.is_numeric() or dtype.is_string()
         return (
@@ -207,14 +204,13 @@ class DatabaseTable:
                 for position, own in enumerate(some)
             ]
             result: Foreign = ibis.union(*selects).to_pyarrow()
-            of_select = cast("Positions", result["position"].to_numpy())
+            of_select = result["position"].to_numpy()
             for position, own in enumerate(some):
                 part = result.filter(of_select == position)
                 totals = np.nan_to_num(np.asarray(part["total"].to_numpy(), dtype=np.float64))
                 codes = np.empty((len(own), len(totals)), dtype=np.int32)
                 for row, (slot, name) in zip(codes, own.items(), strict=True):
-                    labels = cast("list[Hashable]", part[slot].to_pylist())
-                    row[:] = self._codes_of_labels(name, labels)
+                    row[:] = self._codes_of_labels(name, part[slot].to_pylist())
                 joint = _Joint(tuple(own.values()), codes, totals)
                 self._check_same_rows(joint, required, weights)
                 self._joints.setdefault((required, weights), []).append(joint)
@@ -294,7 +290,7 @@ class DatabaseTable:
     def _type_to_cast_labels_to(self, name: Hashable) -> str:
         """Return the type in which labels of a column are requested; raise if not categorical."""
         dtype = self.types[name]
-        if dtype.is_decimal() and cast("int", dtype.scale) == 0:
+        if dtype.is_decimal() and dtype.scale == 0:
             return "int64"
         if name in self.declared:
             return "string"
@@ -324,7 +320,7 @@ class DatabaseTable:
         asked |= {"rows": self.table.count(), "low": weight.min(), "high": weight.max()}
         asked["positive"] = self.table.count(where=kept & (weight > 0))
         asked["fractional"] = self.table.count(where=kept & (weight - weight.floor() > 0))
-        [found] = cast("list[dict[str, int]]", _rows_of_query(self.table.agg(**asked)))
+        [found] = _rows_of_query(self.table.agg(**asked))
         if found["fine"] < found["rows"]:
             raise ValueError(
                 "weights must be finite numbers of 0 or more; got "
@@ -338,7 +334,7 @@ class DatabaseTable:
         import ibis
 
         if required is None:
-            return cast("Foreign", ibis.literal(True))
+            return ibis.literal(True)
         return self._cast_to_labels(rows, required).notnull()
 
     def _cast_to_weights(self, rows: Foreign, weights: Hashable) -> Foreign:
@@ -349,8 +345,8 @@ class DatabaseTable:
         return rows[weights].cast("float64")
 
 
-def _rows_of_query(table: Foreign) -> list[dict[str, object]]:
-    return cast("list[dict[str, object]]", table.to_pyarrow().to_pylist())
+def _rows_of_query(table: Foreign) -> Any:
+    return table.to_pyarrow().to_pylist()
 
 
 def _cast_to_float(column: Foreign) -> Foreign:

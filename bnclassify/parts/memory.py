@@ -13,10 +13,10 @@ import pandas as pd
 
 from ..dataset import OpenedData
 from ..frames import Frame, arrays_and_types, check_unique, encode_column
-from ..tools.arrays import Codes, code_type
+from ..tools.arrays import ArrayOf, code_type
 from ..tools.messages import warn
 from .sources import find_source
-from .survey import Parts, two_types_error
+from .survey import Parts, joined_levels, two_types_error
 
 MOST_BYTES = 2**30
 """Size of narrow data up to which they are read into memory: a billion labels."""
@@ -58,22 +58,6 @@ class _TooLargeError(Exception):
     """Raised if narrow data exceed the size that is allowed."""
 
 
-class _Labels(NamedTuple):
-    """A column of labels: its levels, whose order may be declared, and the codes of the rows."""
-
-    levels: tuple[Any, ...]
-    codes: Codes
-    is_ordered: bool
-
-    @classmethod
-    def from_column(cls, column: Any) -> _Labels:
-        """Return the labels of a column, with codes of few bytes."""
-        if isinstance(column, _Labels):
-            return column
-        levels, codes, is_ordered = encode_column(column)
-        return cls(levels, codes.astype(code_type(len(levels)), copy=False), is_ordered)
-
-
 class _Narrow(NamedTuple):
     """The columns and row labels of parts, and the number of bytes of the values."""
 
@@ -92,8 +76,8 @@ def _narrow_columns(frame: pd.DataFrame) -> _Narrow:
     for array, kind in zip(*arrays_and_types(frame), strict=True):
         narrow: Any = array
         if isinstance(array, pd.Categorical) or kind == "string":
-            narrow = _Labels.from_column(array)
-            size += narrow.codes.nbytes + _BYTES_PER_LEVEL * len(narrow.levels)
+            narrow = _as_categories(array)
+            size += narrow.codes.nbytes + _BYTES_PER_LEVEL * len(narrow.categories)
         else:
             if array.dtype == object and kind in _NULLABLE:
                 with suppress(OverflowError):  # integers beyond 64 bits stay as they are
@@ -103,6 +87,17 @@ def _narrow_columns(frame: pd.DataFrame) -> _Narrow:
             size += narrow.nbytes
         columns.append(narrow)
     return _Narrow([columns], [frame.index], size)
+
+
+def _as_categories(column: Any) -> pd.Categorical:
+    """Return a column as categories without decimals, with codes of few bytes."""
+    levels, codes, is_ordered = encode_column(column)
+    return _categories(levels, codes, is_ordered)
+
+
+def _categories(levels: tuple[Any, ...], codes: ArrayOf[Any], is_ordered: bool) -> pd.Categorical:
+    dtype: Any = pd.CategoricalDtype(pd.Index(levels, tupleize_cols=False), is_ordered)
+    return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
 
 
 _NULLABLE: dict[str, Any] = {"boolean": "boolean", "integer": "Int64"}
@@ -123,10 +118,10 @@ def _join_column(name: Hashable, parts: Sequence[Any]) -> Any:
     integers, whole numbers of type float are integers, too, because missing
     values make them floats.
     """
-    are_empty = [_is_without_values(part) for part in parts]
+    are_empty = [bool(pd.isna(part).all()) for part in parts]
     filled = [part for part, is_empty in zip(parts, are_empty, strict=True) if not is_empty]
-    if any(isinstance(part, _Labels) for part in filled or parts):
-        return _join_labels(name, list(map(_Labels.from_column, parts)))
+    if any(isinstance(part, pd.Categorical) for part in filled or parts):
+        return _join_categories(name, list(map(_as_categories, parts)))
     kinds = {part.dtype.kind for part in filled}
     if "b" in kinds and len(kinds) > 1:
         raise two_types_error(name, [pd.Series(part).dropna().tolist()[0] for part in filled])
@@ -143,39 +138,22 @@ def _join_column(name: Hashable, parts: Sequence[Any]) -> Any:
     series = []
     for part, is_empty in zip(parts, are_empty, strict=True):
         if is_empty:
-            rows = part.codes if isinstance(part, _Labels) else part
-            series.append(pd.Series(np.nan, range(len(rows)), dtype=type_of_missing))
+            series.append(pd.Series(np.nan, range(len(part)), dtype=type_of_missing))
         else:
             is_whole = type_of_missing == "Int64" and part.dtype.kind == "f"
             series.append(pd.Series(part, dtype="Int64" if is_whole else None, copy=False))
     return pd.concat([own for own in series if len(own)] or series[:1], ignore_index=True).array
 
 
-def _is_without_values(part: Any) -> bool:
-    return (
-        not len(part.codes) or part.codes.max() < 0
-        if isinstance(part, _Labels)
-        else bool(pd.isna(part).all())
-    )
-
-
-def _join_labels(name: Hashable, parts: Sequence[_Labels]) -> pd.Categorical:
+def _join_categories(name: Hashable, parts: Sequence[pd.Categorical]) -> pd.Categorical:
     """Return the labels of all parts, in the order that all declare or, if they differ, sorted."""
-    filled = [part for part in parts if part.levels]
-    labels = tuple(dict.fromkeys(label for part in filled for label in part.levels))
-    if len({isinstance(label, bool) for label in labels}) > 1:  # True equals 1
-        raise two_types_error(name, [label for part in filled for label in part.levels])
-    is_ordered = all(part.is_ordered for part in filled)
-    if any(part.levels != labels for part in filled):
-        is_ordered = False
-        try:
-            labels = tuple(sorted(labels))
-        except TypeError:
-            raise two_types_error(name, labels) from None
+    own = [tuple(part.categories.tolist()) for part in parts]
+    labels = joined_levels(name, own)
+    is_ordered = all(part.ordered for part, levels in zip(parts, own, strict=True) if levels)
+    is_ordered = is_ordered and all(levels in ((), labels) for levels in own)
     place = {label: code for code, label in enumerate(labels)}
     codes = []
-    for part in parts:
-        new = np.array([*map(place.__getitem__, part.levels), -1], dtype=code_type(len(labels)))
+    for part, levels in zip(parts, own, strict=True):
+        new = np.array([*map(place.__getitem__, levels), -1], dtype=code_type(len(labels)))
         codes.append(new[part.codes])
-    dtype: Any = pd.CategoricalDtype(pd.Index(labels, tupleize_cols=False), is_ordered)
-    return pd.Categorical.from_codes(np.concatenate(codes), dtype=dtype, validate=False)
+    return _categories(labels, np.concatenate(codes), is_ordered)

@@ -260,7 +260,7 @@ class Partitions(Countable, Opened["Partitions"]):
         return self  # the frames are prepared when they are read
 
     def sum_from_source_or_parts(self, count: Callable[[Any], T]) -> T:
-        if not source_counts_rows(self.source, self.reading):
+        if not self.counted_by_source:
             return self.sum_over_parts(count)
         if self.memo.counted is None:
             self._keep_row_facts()
@@ -276,17 +276,14 @@ class Partitions(Countable, Opened["Partitions"]):
         counting = partial(_count_frame, self.reading, count, targets)
         total, facts = self.source.reduce(counting, sum_nested, self.reading.columns)
         for name, counts in zip(targets, facts.labels, strict=True):
-            self.memo.labels[self._target_and_levels(name)] = counts
+            self.memo.labels[name, self.schema.levels_of[name]] = counts
         self.memo.check_same_as_first_pass(facts, self.schema)
         if self.memo.keep_facts(facts, self.columns):
             self.check_rows_remain()
         return total
 
-    def _target_and_levels(self, name: Hashable) -> Key:
-        return name, self.levels[self.positions[name]]
-
     def level_weights(self, name: Hashable) -> Array:
-        known = self.memo.labels.get(self._target_and_levels(name))
+        known = self.memo.labels.get((name, self.schema.levels_of[name]))
         if known is not None:
             return known
         tables = self.tables_from_source([[self.positions[name]]])
@@ -295,7 +292,7 @@ class Partitions(Countable, Opened["Partitions"]):
         return self.sum_over_parts(methodcaller("level_weights", name))
 
     def tables_from_source(self, families: Sequence[Sequence[int]]) -> list[Array] | None:
-        if not source_counts_rows(self.source, self.reading):
+        if not self.counted_by_source:
             return None
         tables = []
         cells = self.family_codes_and_weights(families)
@@ -310,7 +307,7 @@ class Partitions(Countable, Opened["Partitions"]):
         self, families: Sequence[Sequence[int]]
     ) -> Iterator[tuple[Positions, Array]]:
         names = [tuple([self.columns[i] for i in family]) for family in families]
-        if not source_counts_rows(self.source, self.reading):
+        if not self.counted_by_source:
             raise needs_rows_error("dataset")
         counted = label_counts_from_source(self.source, names, self.reading)
         return map(self._coded_counts, families, counted)

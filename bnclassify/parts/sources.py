@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import pandas as pd
 
@@ -168,7 +168,8 @@ class DaskFrame:
         while len(results) > 1:
             # 16: number of results that are merged at once
             results = [together(results[i : i + 16]) for i in range(0, len(results), 16)]
-        return cast("T", results[0].compute())
+        total: T = results[0].compute()
+        return total
 
 
 def ordered_categories_by_column(frame: pd.DataFrame) -> dict[Hashable, tuple[Hashable, ...]]:
@@ -185,9 +186,7 @@ def is_delayed(data: object) -> bool:
     return type(data).__module__ == "dask.delayed"
 
 
-MakeSource = Callable[[Any, str], Source]
-
-SOURCES: list[tuple[Callable[[Any], bool], MakeSource]] = []
+SOURCES: list[tuple[Callable[[Any], bool], Callable[[Any, str], Source]]] = []
 """Tests of the type of data, and functions of data and the argument's name that make a `Source`."""
 
 
@@ -209,12 +208,12 @@ def _is_chunks(data: object) -> bool:
 SOURCES += [(is_dask, DaskFrame), (_is_chunks, Chunks)]
 
 
-def _chunk_as_pandas(frame: object, argument: str) -> pd.DataFrame:
+def _chunk_as_pandas(frame: Any, argument: str) -> pd.DataFrame:
     """Return one of several frames, or batches of Arrow, as a data frame of pandas."""
     try:
         made = foreign_to_pandas(frame)
     except ImportError:  # without which batches of Arrow can be read, too
-        made = cast("Foreign", frame).to_pandas()
+        made = frame.to_pandas()
     if not isinstance(made, pd.DataFrame):
         raise TypeError(f"{argument} must contain data frames; got {type(frame).__name__}.")
     return made

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from itertools import chain, compress
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
 from ..dataset import ALL, Columns, Known, Levels, Opened, Prepare, Schema
-from ..frames import Frame, check_categorical, check_without_mark, is_categorical
-from ..tools.arrays import sum_nested
+from ..frames import Frame, check_categorical, check_without_mark
+from ..tools.arrays import Mask, sum_nested
 from ..tools.immutable import cached_property
 from ..tools.messages import listed, shown
 from .partitions import (
@@ -31,36 +33,31 @@ MAX_LEVELS = 2**20
 """Maximum number of levels; a column with more of them is regarded as an identifier."""
 
 
-class ColumnLevels(NamedTuple):
-    """Levels of a column in some parts: ``declared`` in this order by all, or all ``floats``."""
-
-    labels: tuple[Hashable, ...]
-    declared: bool
-    floats: bool = False
+Survey = tuple[Levels, Mask, Facts]
+"""The levels of columns, which of them are floats, and facts about the rows."""
 
 
-LevelsAndFacts = tuple[tuple[ColumnLevels, ...], Facts]
-
-
-def _levels_and_facts_of_frame(
+def _survey_of_frame(
     columns: Sequence[Hashable], class_var: Hashable, weights: Hashable, frame: pd.DataFrame
-) -> LevelsAndFacts:
-    """Return the levels of columns in a frame, and facts about its rows; workers call this."""
+) -> Survey:
+    """Return the survey of a frame; workers call this."""
     data = Frame(frame, "dataset").encode_columns(columns, whole_floats=True)
     data = replace(data, weights=weights_from_column(frame, weights))
-    found = list[ColumnLevels]()
-    for name, labels in zip(columns, data.levels, strict=True):
-        dtype = frame[name].dtype
-        found.append(ColumnLevels(labels, is_categorical(dtype), is_float_dtype(dtype)))
-    return tuple(found), known_rows_and_facts(data, class_var)[1]
+    pairs = zip(columns, data.levels, strict=True)
+    floats = [not labels or is_float_dtype(frame[name].dtype) for name, labels in pairs]
+    return data.levels, np.array(floats, dtype=bool), known_rows_and_facts(data, class_var)[1]
 
 
-def _merge_levels_and_facts(
-    columns: Sequence[Hashable], results: Sequence[LevelsAndFacts]
-) -> LevelsAndFacts:
-    levels_by_part, facts = zip(*results, strict=True)
-    levels_by_column = zip(*levels_by_part, strict=True)
-    return tuple(map(_levels_of_all_parts, columns, levels_by_column)), sum_nested(facts)
+def _joined_surveys(columns: Sequence[Hashable], surveys: Sequence[Survey]) -> Survey:
+    levels_by_part, floats, facts = zip(*surveys, strict=True)
+    levels = tuple(map(joined_levels, columns, zip(*levels_by_part, strict=True)))
+    for name, labels in zip(columns, levels, strict=True):
+        if len(labels) > MAX_LEVELS:
+            raise ValueError(
+                f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, like a column of "
+                "identifiers. Drop it, or merge rare levels in the same way in each frame."
+            )
+    return levels, np.all(floats, axis=0), sum_nested(facts)
 
 
 def surveyed_levels_and_facts(
@@ -72,45 +69,38 @@ def surveyed_levels_and_facts(
     facts = row_facts_from_source(source, columns, of_known)
     if facts is not None:
         found = []
-        for counts in label_counts_from_source(source, [(name,) for name in columns], of_all_rows):
-            labels = tuple([label for (label,) in counts if label is not None])
-            found.append(ColumnLevels(labels, declared=False))
+        families = [(name,) for name in columns]
+        for counts in label_counts_from_source(source, families, of_all_rows):
+            found.append([label for (label,) in counts if label is not None])
         return tuple(map(_sorted_levels, columns, found)), facts
-    look = partial(_levels_and_facts_of_frame, columns, class_var, weights)
+    look = partial(_survey_of_frame, columns, class_var, weights)
     wanted = [*columns, *([] if weights is None else [weights])]
-    column_levels, facts = source.reduce(look, partial(_merge_levels_and_facts, columns), wanted)
-    return tuple(map(_sorted_levels, columns, column_levels)), facts
+    levels, floats, facts = source.reduce(look, partial(_joined_surveys, columns), wanted)
+    for name, labels in compress(zip(columns, levels, strict=True), floats):
+        if labels:
+            check_categorical({name: (pd.Series(labels, dtype=float), "floating")}, None)
+    return levels, facts
 
 
-def _levels_of_all_parts(name: Hashable, parts: Sequence[ColumnLevels]) -> ColumnLevels:
-    filled = [part for part in parts if part.labels]
+def joined_levels(name: Hashable, parts: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return the levels of a column in all parts: those of each or, if they differ, sorted."""
+    filled = [labels for labels in parts if labels]
     # True equals 1, so both would be one level, whose label would depend on the order.
-    if len({any(isinstance(label, bool) for label in part.labels) for part in filled}) > 1:
-        raise two_types_error(name, [label for part in filled for label in part.labels])
-    if all(part == filled[0] for part in filled[1:]):
-        return filled[0] if filled else parts[0]
-    labels = tuple(dict.fromkeys(label for part in filled for label in part.labels))
-    if len(labels) > MAX_LEVELS:
-        raise ValueError(
-            f"dataset: {shown(name)} has more than {MAX_LEVELS:,} levels, like a column of "
-            "identifiers. Drop it, or merge rare levels in the same way in each frame."
-        )
-    return ColumnLevels(labels, declared=False, floats=all(part.floats for part in filled))
+    if len({any(isinstance(label, bool) for label in labels) for labels in filled}) > 1:
+        raise two_types_error(name, [*chain.from_iterable(filled)])
+    if all(labels == filled[0] for labels in filled[1:]):
+        return filled[0] if filled else ()
+    return _sorted_levels(name, dict.fromkeys(chain.from_iterable(filled)))
 
 
-def _sorted_levels(name: Hashable, levels: ColumnLevels) -> tuple[Any, ...]:
-    if levels.declared:
-        return levels.labels
-    if levels.floats and levels.labels:
-        numbers = pd.Series(levels.labels, dtype=float)
-        check_categorical({name: (numbers, "floating")}, None)
+def _sorted_levels(name: Hashable, labels: Collection[Any]) -> tuple[Any, ...]:
     try:
-        return tuple(sorted(levels.labels))
+        return tuple(sorted(labels))
     except TypeError:
-        raise two_types_error(name, levels.labels) from None
+        raise two_types_error(name, labels) from None
 
 
-def two_types_error(name: Hashable, labels: Sequence[Hashable]) -> TypeError:
+def two_types_error(name: Hashable, labels: Iterable[Hashable]) -> TypeError:
     """Return the error about a column whose labels have several types."""
     kinds = dict.fromkeys(type(label).__name__ for label in labels)
     return TypeError(
