@@ -57,12 +57,8 @@ class Rows:
 
     def large_sample(self) -> tuple[Positions, Mask] | None:
         """Return up to 1,600 rows and which quarter is held out, or nothing of fewer than 800."""
-        n = float(self.weights.sum())
-        if n < 2 * _SAMPLE:
-            return None
-        size = int(min(n, _LARGE_SAMPLE))
-        sample, places = _sample(self.classes, self.weights, self.cases, size)
-        return sample, places % _FOLDS == 0
+        sample, places = _sample(self.classes, self.weights, self.cases, _LARGE_SAMPLE)
+        return None if len(sample) < 2 * _SAMPLE else (sample, places % _FOLDS == 0)
 
     def some(self, most: int) -> Positions:
         """Return at most so many rows, at equal distances."""
@@ -182,26 +178,26 @@ def _sample_in_folds(
     Of 800 rows or more, a half of 800 is held out; of fewer, each of four folds
     of at most 400.
     """
-    n = float(weights.sum())
-    if n >= 2 * _SAMPLE:
-        sample, places = _sample(classes, weights, cases, 2 * _SAMPLE)
+    sample, places = _sample(classes, weights, cases, 2 * _SAMPLE)
+    if len(sample) == 2 * _SAMPLE:
         return sample, -(places % 2)
-    sample, places = _sample(classes, weights, cases, int(min(_SAMPLE, max(round(n), 1))))
+    sample, places = _sample(classes, weights, cases, _SAMPLE)
     return sample, places % _FOLDS
 
 
 def _sample(
-    classes: Positions, weights: Array, cases: Positions | None, size: int
+    classes: Positions, weights: Array, cases: Positions | None, most: int
 ) -> tuple[Positions, Positions]:
-    """Return so many rows in proportion to their weights, and the place of each, or of its case.
+    """Return rows in proportion to their weights, and the place of each, or of its case.
 
-    They are of the most frequent classes, so that each of many has several rows
-    as among all rows.
+    They are at most so many, of the 20 most frequent classes, so that each of
+    many has several rows as among all rows.
     """
     _, first = np.unique(classes, return_index=True)  # rows begin with the rarest class
     frequent = classes[np.sort(first)[-_MOST_CLASSES:]]
     order = np.flatnonzero(np.isin(classes, frequent))
     ends = weights[order].cumsum()
+    size = int(min(most, max(round(float(ends[-1])), 1)))
     # At equal distances of weight: a row of weight 2 is as two rows.
     points = (np.arange(size) + 0.5) * (ends[-1] / size)
     sample = order[np.minimum(np.searchsorted(ends, points), len(order) - 1)]
