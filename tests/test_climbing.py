@@ -380,3 +380,16 @@ def test_a_column_of_names_does_not_slow_down_the_search(monkeypatch):
             found.append((bn.modelstring(x), bn.search_steps(x)["score"].round(8).tolist()))
         monkeypatch.undo()
         assert found[0] == found[1] == found[2]
+
+
+def test_configurations_of_many_parents_are_those_that_occur():
+    """Of 14 binary parents, the first 13 have 8,192 configurations, of which few occur."""
+    codes = np.random.default_rng(0).integers(2, size=(100, 15))
+    codes[:, 1:12] = codes[:4, 1:12].repeat(25, axis=0)
+    frame = pd.DataFrame(codes).add_prefix("x")
+    parents = [f"x{i}" for i in range(1, 15)]
+    x = bn.from_modelstring(f"[x0|{':'.join(parents)}]" + "".join(f"[{v}]" for v in parents), "x0")
+    counts = [frame.value_counts(names) for names in ([*frame], parents)]
+    expected = [float((n * np.log(n)).sum()) for n in counts]
+    alone = sum(n * log(n / 100) for v in parents for n in frame[v].value_counts())
+    assert bn.network_score(x, frame, score="loglik") == pytest.approx(expected[0] - expected[1] + alone)

@@ -231,7 +231,7 @@ def test_power_by_leave_one_out(learner, name):
 
 @pytest.mark.parametrize(
     "options",
-    [{"n": 0}, {"n": 1, "min_count": 4}, {"n": 1, "subsumption": 3}, {"n": 2, "min_count": 3}],
+    [{"n": 0}, {"n": 1, "min_count": 4}, {"n": 1, "subsumption": 16}, {"n": 2, "min_count": 3}],
     ids=str,
 )
 def test_power_of_averaged_dependence_estimators(voting, options):

@@ -170,9 +170,13 @@ def test_cut_points_of_a_pair_can_be_edited():
         ],
         columns=["feature", "value", "given", "given_value", "yes"],
     )
-    x = bn.from_effects(single, class_var="class")
-    found = bn.predict(x, [{"a": 2.0, "b": "u"}, {"a": 0.5, "b": "u"}, {"a": 2.0, "b": "v"}], prob=True)
-    np.testing.assert_allclose(np.log(found["yes"] / found["no"]), [2.0, 1.0, 1.0])
+    names = {"feature": "given", "value": "given_value", "given": "feature", "given_value": "value"}
+    is_pair = single["given"] == "b"
+    turned = pd.concat([single[~is_pair], single[is_pair].rename(columns=names)])  # the later feature first
+    for table in (single, turned):
+        x = bn.from_effects(table, class_var="class")
+        found = bn.predict(x, [{"a": 2.0, "b": "u"}, {"a": 0.5, "b": "u"}, {"a": 2.0, "b": "v"}], prob=True)
+        np.testing.assert_allclose(np.log(found["yes"] / found["no"]), [2.0, 1.0, 1.0])
 
 
 @pytest.mark.slow

@@ -328,7 +328,7 @@ JOBS = {
 }
 """What is asked of data: a frame, and a function of its rows in any form."""
 
-NEED_ROWS = ("cloglik",)
+NEED_ROWS = ("cloglik", "ande 2")
 QUICK = {("duckdb", "scores"), ("duckdb", "cmi"), ("partitions", "tan_cl")}
 
 

@@ -86,6 +86,16 @@ def test_every_candidate_of_every_step(name, learner, monkeypatch):
 # --- scores
 
 
+@pytest.mark.parametrize("learner", ["tan_hc", "bsej"])
+def test_scores_of_incomplete_rows_in_folds_that_overlap_are_those_of_cv(learner, voting):
+    """Two folds have as many rows as the data, but half of the rows are in both or in none."""
+    frame, rows = voting.iloc[:160, -5:], np.arange(160)
+    folds = [rows[:80], rows[40:120]]
+    x = LEARNERS[learner]("Class", frame, k=2, folds=folds, metric="log_loss", epsilon=0, smooth=1)
+    expected = bn.cv(bn.lp(x, frame, smooth=1), frame, folds=folds, metric="log_loss", dag=False)
+    assert scores_of(x)[-1] == pytest.approx(-expected, rel=1e-9)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("way", WAYS)

@@ -193,3 +193,28 @@ def test_an_empty_batch_is_told(car, kind):
             bn.lp(structure, empty, smooth=1)
     with pytest.raises(ValueError, match="dataset must have rows; got none"):
         MODELS[kind](car.iloc[:0].astype(object))
+
+
+def test_cases_are_added_if_all_rows_are_cases():
+    frame = pd.DataFrame({"a": list("uvuvuv"), "y": list("ppqqpq")})
+    cases = bn.encode(frame, weights=[0.5, 1, 1.5] * 2, weights_are="cases")
+    x = bn.lp(bn.nb("y", cases), cases, smooth=1)
+    size = cases.size  # the effective number of rows
+    for more, told in (
+        (cases, f"12 (weights of {2 * size:,.0f} rows)"),
+        (frame, f"{size + 6:,g} (sum of weights)"),
+    ):
+        assert bn.summary(bn.update(x, more)).set_index("item").loc["rows", "value"] == told
+
+
+def test_numbers_near_1e15_are_added_exactly():
+    """Near 10^15, floats are .125 apart, so the rounding of means is kept for later rows."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": 10.0**15 + rng.integers(0, 9, 60), "y": rng.choice(["p", "q"], 60)})
+    whole, half = (
+        bn.bnc("nb", "y", rows, smooth=1, numbers={"a": "gaussian"}) for rows in (frame, frame.iloc[:25])
+    )
+    parts = bn.update(half, frame.iloc[25:])
+    pd.testing.assert_frame_equal(bn.cpt(parts, "a"), bn.cpt(whole, "a"), rtol=1e-12)
+    found = [bn.predict(x, frame, prob=True) for x in (parts, whole)]
+    pd.testing.assert_frame_equal(*found, rtol=1e-9)

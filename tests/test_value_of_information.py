@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 
 import bnclassify as bn
+from bnclassify.explanations.value_of_information import _log_joint_of_values, _values_to_try
 from bnclassify.scores import Rows, scores_at
 
 from .conftest import informative_gaps
@@ -144,3 +146,17 @@ def test_features_are_computed_in_groups(monkeypatch, name):
     found = bn.value_of_information(x, row)
     monkeypatch.setattr("bnclassify.tools.arrays.BLOCK_CELLS", 1)
     pd.testing.assert_frame_equal(bn.value_of_information(x, row), found, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["women averaged", "women weights"])
+def test_values_that_a_coding_joins_share_its_probability(name):
+    """Σ P(value | class) over the values of a feature is 1, although the formulas give each the sum."""
+    x, _ = case(name)
+    row = Rows(np.full((len(x.features), 1), -1), {i: np.array([np.nan]) for i in range(len(x.features))})
+    before = logsumexp([scores_at(formula, row) for formula in x.value_formulas], axis=0)
+    for i in range(len(x.features)):
+        values, numbers, _ = _values_to_try(x, i)
+        rows = row.subset(np.zeros(len(values), dtype=np.intp))
+        rows.codes[i], rows.numbers[i][:] = values, numbers
+        logs = _log_joint_of_values(x, rows, np.full(len(values), i))
+        np.testing.assert_allclose(logsumexp(logs, axis=0), before[0], atol=1e-9)

@@ -293,6 +293,20 @@ def test_all_subsets_of_few_levels_are_tried(seed):
     assert depths[max(gains, key=gains.__getitem__)] == 1
 
 
+@pytest.mark.filterwarnings("ignore:.*more levels than half")
+def test_many_levels_have_the_best_order_also_if_a_class_never_occurs():
+    """Levels in the order of the share of a class, or on the first principal component of all shares."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.integers(0, 14, (300, 3)), columns=list("abc"))
+    labels = np.where((frame["a"] % 5 + frame["b"] % 3 + rng.integers(0, 3, 300)) > 4, "p", "q")
+    weights = []
+    for levels in (["p", "q"], ["p", "q", "never"]):
+        own = frame.assign(y=pd.Categorical(labels, levels))
+        x = bn.lp(bn.nb("y", own), own, smooth=1, awnb_trees=5, awnb_bootstrap=0.3, rng=0)
+        weights.append(bn.feature_weights(x))
+    pd.testing.assert_series_equal(*weights)
+
+
 def test_bootstrap_samples_are_drawn_in_proportion_to_weights():
     data = encode(pd.DataFrame({"a": list("xyzu")}), weights=[3, 0, 1, 0])
     [rows] = trees._bootstrap_samples(data, 1, 1.0, np.random.default_rng(0))

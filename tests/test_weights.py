@@ -230,6 +230,8 @@ def test_a_row_of_weight_0_is_tested_in_one_fold():
     drawn = [(fold.rows, fold.units) for fold in folding.draw_folds(data, 3, rng(0))]
     times = np.bincount(np.concatenate([rows for rows, _ in drawn]), minlength=12)
     assert (times[weights == 0] == 1).all()
+    turns = [fold for fold, (rows, _) in enumerate(drawn) for row in rows if weights[row] == 0]
+    assert turns == [1, 1, 1, 2, 2]  # of the rows 1, 4, 7 and 8, 11
     assert sum(0 if units is None else units.sum() for _, units in drawn) == weights.sum()
 
 

@@ -121,7 +121,7 @@ CASES = {
     "class with parents": lambda: _on_car(_child_class),
     "aode": lambda: _on_car(lambda car: bn.aode("class", car)),
     "ensemble": lambda: _on_car(_ensemble),
-    "ande": lambda: _on_car(lambda car: bn.ande("class", car, min_count=70), smooth=0),
+    "ande": lambda: _on_car(lambda car: bn.ande("class", car, min_count=576), smooth=0),
     "waode": lambda: _on_car(lambda car: bn.ande("class", car, weights="mi"), m=1),
     "manb": lambda: _on_car(lambda car: bn.nb("class", car), smooth=1, manb_prior=0.5),
     "awnb": lambda: _on_car(lambda car: bn.nb("class", car), smooth=1, awnb_trees=5, rng=0),
