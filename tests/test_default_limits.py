@@ -64,9 +64,8 @@ def test_one_missing_value_is_hardly_evidence():
     assert abs(np.log(with_value / (1 - with_value)) - np.log(without / (1 - without))) < 0.4
 
 
-@pytest.mark.slow
 def test_noise_leaves_the_default_uncertain_of_many_classes():
-    """Variances are chosen by the 20 most frequent classes, here 200 of 1,000 rows, each of which counts once."""
+    """Variances are chosen by the 20 most frequent classes, here 200 of 1,000 rows, which count once."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(2000, 3))).add_prefix("x")
     frame["y"] = [f"c{i}" for i in rng.permutation(np.arange(2000) % 100)]
@@ -74,6 +73,7 @@ def test_noise_leaves_the_default_uncertain_of_many_classes():
     assert -bn.cloglik(m, frame.iloc[1000:]) / 1000 < np.log(100) + 0.15
 
 
+@pytest.mark.slow
 def test_ten_rows_of_noise_leave_the_default_uncertain():
     losses = []
     for seed in range(6):
