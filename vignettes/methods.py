@@ -532,7 +532,8 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # pairs): each is multiplied by $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the posterior
 # variance σ² of a weight, and all u are scaled to have the sum of all v. They are used if the loss falls. Of 800 rows or
 # more, three quarters of at most 1,600 predict the others with one, ten and a hundred times the variance of pairs, and the mean
-# of these is chosen in the same way: more rows often favor larger effects of pairs than 400 do.
+# of these is chosen in the same way: more rows often favor larger effects of pairs than 400 do. If no pair was
+# left out, their mean ρ replaces that of the power.
 #
 # **Power.** All weights are multiplied by $\frac{n}{n + 20}\, \bar ρ^{\min(1, \sqrt{m / n})}$ for n rows, of which m chose the
 # variances, with the same mean $\bar ρ$ of ρ, because variances that few rows choose make effects too large.

@@ -36,7 +36,7 @@ from .contrasts import Feature, principal_contrasts, read_feature
 from .effect_table import EffectTable, PairEffects, build_effect_table, logs_less_reference
 from .regression import Regression, Term, covariances
 from .rows import Pair, Rows
-from .variances import Variances, choose_variances, scale_of_pairs
+from .variances import Variances, choose_variances, power_of_all, scale_of_pairs
 
 _MOST_PAIRS = 128
 _CELLS, _NUMBERS = 2**14, 2**15  # maximum numbers of cells of all pairs, and of cells × classes
@@ -153,12 +153,15 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
         chosen = _strongest_pairs(rows, variances)[:most]
     sides, terms = _terms(rows, chosen, variances)
     if chosen and (large := rows.large_sample()) is not None:
-        scale = _scale_of_pairs(rows, terms, *large)
-        pair = variances.all["pair"] * scale
-        variances = variances._replace(all=variances.all | {"pair": pair})
+        scale, power = _scale_of_pairs(rows, terms, *large)
         terms = [
             t._replace(precision=t.precision / scale) if len(t.contrasts) == 2 else t for t in terms
         ]
+        pair = float(f"{variances.all['pair'] * scale:.4g}")
+        variances = variances._replace(all=variances.all | {"pair": pair})
+        if len(possible) <= most:  # held-out rows did not choose pairs
+            power = power_of_all(rows, power, len(large[0]))
+            variances = variances._replace(power=power)
     regression = _regression(rows, np.arange(len(rows.classes)), terms)
     weights = variances.power * regression.fit()
     some = rows.some(min(_SOME_ROWS, _SOME_NUMBERS[0] // len(rows.labels)))
@@ -185,8 +188,8 @@ def _regression(rows: Rows, at: Positions, terms: Sequence[Term]) -> Regression:
 
 def _scale_of_pairs(
     rows: Rows, terms: Sequence[Term], sample: Positions, is_held_out: Mask
-) -> float:
-    """Return the factor of the variance of pairs that a larger sample favors."""
+) -> tuple[float, float]:
+    """Return the factor of the variance of pairs, and the power, that a larger sample favors."""
     order = sample[np.argsort(is_held_out, kind="stable")]
     n = int(np.count_nonzero(~is_held_out))
     single, of_pairs = [

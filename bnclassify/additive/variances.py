@@ -105,14 +105,22 @@ def choose_variances(
                     kernels = parts.kernels(factors) | {"pair": products.sum(pairs)}
                     return products.factors(before, pairs, kernels)
 
-    # Variances that few rows choose make effects too large, and many rows need less of a power.
-    n = float(rows.weights.sum())
-    variances, power = search.mean(), n / (n + _FEW_ROWS)
-    power *= search.mean_power() ** min(float(len(rows.sample) / n) ** 0.5, 1.0)
+    variances, power = search.mean(), power_of_all(rows, search.mean_power(), len(rows.sample))
     if possible and is_fixed and not variances["pair"]:
         variances["pair"] = _CENTER["pair"]
     found = dict(zip(parts.keys, factors.tolist(), strict=True))
-    return Variances(alone, variances, round(power, 2), found, factors_of_pairs)
+    return Variances(alone, variances, power, found, factors_of_pairs)
+
+
+def power_of_all(rows: Rows, power: float, n_sample: int) -> float:
+    """Return the power of the effects of all rows, from that of a sample.
+
+    Variances that few rows choose make effects too large, and many rows need
+    less of a power.
+    """
+    n = float(rows.weights.sum())
+    power **= min((n_sample / n) ** 0.5, 1.0)
+    return round(power * n / (n + _FEW_ROWS), 2)
 
 
 def _equal_factors(pairs: Sequence[Pair]) -> Array:
@@ -229,27 +237,31 @@ class _Search:
         return found
 
 
-def scale_of_pairs(kernels: tuple[Array, Array], classes: Positions, shares: Array) -> float:
-    """Return a factor of the variance of pairs, from more rows than those of the search.
+def scale_of_pairs(
+    kernels: tuple[Array, Array], classes: Positions, shares: Array
+) -> tuple[float, float]:
+    """Return a factor of the variance of pairs, and a power, from more rows than the search has.
 
     Many rows often favor larger effects of pairs than the 400 of the search.
     The ``kernels`` of single effects and of pairs, (rows, n), are those of rows
     with the first n, of which the others are predicted; ``classes`` are those of
     rows. The factor is the mean of 1, 10 and 100 by their posterior
-    probabilities, on the scale of logarithms.
+    probabilities, on the scale of logarithms, as is the power.
     """
     present, of_rows = np.unique(classes, return_inverse=True)
     marks, constant = np.eye(len(present))[of_rows.ravel()], np.log(shares[present])
     n = kernels[0].shape[1]
     scores: Array = np.zeros((n, len(present)))
-    losses = list[float]()
+    losses, powers = list[float](), list[float]()
     for factor in _SCALES:
         kernel = OF_CONSTANT + kernels[0] + np.float32(factor) * kernels[1]
         fitted = _fit_scores(kernel[:n], marks[:n], constant, scores)
         scores = fitted.scores
         by_power = _losses_by_power(kernel[n:] @ fitted.coefficients, marks[n:], constant)
         losses.append(float(by_power.min()) + (np.log(factor) / _SPREAD) ** 2 / 2)
-    return _rounded(np.exp(softmax(-np.array(losses), axis=0) @ np.log(_SCALES)))
+        powers.append(float(_POWERS[by_power.argmin()]))
+    scale, power = np.exp(np.log([_SCALES, powers]) @ softmax(-np.array(losses), axis=0))
+    return _rounded(scale), float(power)
 
 
 def _losses_by_power(changes: Array, marks: Array, constant: Array) -> Array:
