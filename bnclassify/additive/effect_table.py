@@ -270,6 +270,8 @@ class EffectTable(BuiltOn):
 
     def learned_class_prior(self) -> Array:
         """Return the posteriors if nothing is known: the class shares, if these are known."""
+        if self.unknown is not None and len(self.unknown.shares) and self.tables:
+            return self.unknown.shares  # which the formula of unknown effects gives
         nothing = np.full((len(self.features), 1), -1)
         return softmax(scores_at(self.formula, Rows(nothing, unknown=nothing < 0))[0], axis=0)
 
@@ -363,19 +365,10 @@ def merge_similar_intervals(x: EffectTable, most: int | None = None) -> EffectTa
             means = means_of_groups(along, groups[v], shares[v], int(groups[v].max()) + 1)
             tables[i] = np.moveaxis(means, 0, axis)
     sums = [np.bincount(group, share) for group, share in zip(groups, shares, strict=True)]
-    return _with_values(x, values, tables, [own / float(own.sum()) for own in sums], x.unknown)
+    return with_values(x, values, tables, [own / float(own.sum()) for own in sums], x.unknown)
 
 
-def restricted_to_values(x: EffectTable, values: Mapping[Hashable, Values]) -> EffectTable:
-    """Return the table of some features, with as many values as before, or these cut points."""
-    at = [x.features.index(name) for name in values]
-    shares = [x.shares[i] for i in at if x.shares]
-    return _with_values(
-        x, values, [x.tables[i] for i in at], shares, x.unknown and x.unknown.select_features(at)
-    )
-
-
-def _with_values(
+def with_values(
     x: EffectTable,
     values: Mapping[Hashable, Values],
     tables: Sequence[Array],

@@ -158,10 +158,10 @@ def from_effects(
     if of_pairs:
         pair_axes = _value_axes_of_pairs(frame, of_pairs, values)
         values, fields = _with_cuts_of_pairs(values, fields, pair_axes)
-        pairs = list[PairEffects]()
-        for pair, own_axes in pair_axes.items():
-            pairs.append(_read_pair(frame, of_pairs[pair], numbers, own_axes, values))
-        fields["pairs"] = tuple(pairs)
+        pairs = pair_axes.items()
+        fields["pairs"] = tuple(
+            [_read_pair(frame, of_pairs[pair], numbers, own, values) for pair, own in pairs]
+        )
     model = build_effect_table(class_var, classes, values, parents, **fields)
     if dataset is not None:
         dataset = training_rows(model, dataset)

@@ -116,11 +116,7 @@ def monotonize(
         raise ValueError(
             f"dataset must have rows with a label of {shown(table.class_var)}; got none."
         )
-    orders = {
-        name: order
-        for name in directions
-        if (order := _level_order_of(table, name, dataset)) is not None
-    }
+    orders = {n: _level_order_of(table, n, dataset) for n in directions if n not in table.cuts}
     constraints = _Constraints(dict(directions), orders, target)
     result = _make_monotone(model, table, dataset, constraints)
     _warn_of_effects_against_directions(table, result, data, constraints)
@@ -160,12 +156,8 @@ def _check_directions(
             )
 
 
-def _level_order_of(
-    table: EffectTable, name: Hashable, dataset: AnyTable
-) -> tuple[Hashable, ...] | None:
-    """Return the levels of a feature in the order of its column or numbers, None for intervals."""
-    if name in table.cuts:
-        return None
+def _level_order_of(table: EffectTable, name: Hashable, dataset: AnyTable) -> tuple[Hashable, ...]:
+    """Return the levels of a feature in the order of its column, or of numbers."""
     labels = [label for label in table.levels_by_name[name] if label != UNSEEN]
     column = open_rows(dataset, "dataset").encode(Columns((name,)))
     own: tuple[Hashable, ...] = column.levels[0] if name in column.schema.ordered else ()

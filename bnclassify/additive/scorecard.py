@@ -25,7 +25,7 @@ from .effect_table import (
     LEAST_MASS,
     EffectTable,
     merge_similar_intervals,
-    restricted_to_values,
+    with_values,
 )
 from .tabulate import check_no_marks, estimate_model_to_tabulate, tabulate_effects
 
@@ -424,8 +424,10 @@ def _without_constant_features(x: EffectTable) -> EffectTable:
             used.add(i := parent)
     if not used or len(used) == len(x.features):
         return x
-    values = x.values_by_feature
-    return restricted_to_values(x, {x.features[i]: values[x.features[i]] for i in sorted(used)})
+    kept = sorted(used)
+    values = {x.features[i]: x.values_by_feature[x.features[i]] for i in kept}
+    tables, shares = [x.tables[i] for i in kept], [x.shares[i] for i in kept if x.shares]
+    return with_values(x, values, tables, shares, x.unknown and x.unknown.select_features(kept))
 
 
 def _with_centered_effects(x: EffectTable) -> EffectTable:
