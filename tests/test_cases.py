@@ -357,3 +357,14 @@ def test_groups_do_not_make_the_order_of_columns_matter():
     for changed in (frame[frame.columns[::-1]], frame.sample(frac=1, random_state=0)):
         model = bn.bnc(class_var="sick", dataset=changed, groups="person")
         np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("cases", [[0] * 800, [0] * 790 + [*range(10)], [0, 1] * 400])
+def test_few_cases_of_many_rows_choose_no_large_effects(cases):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(1800, 2)), columns=["u", "v"]).assign(
+        y=rng.choice(["a", "b"], 1800)
+    )
+    train, new = frame.head(800), frame.tail(1000)
+    model = bn.bnc(class_var="y", dataset=train, groups=np.array(cases), pairs=[("u", "v")])
+    assert -bn.cloglik(model, new) / 1000 < np.log(2) + 0.06

@@ -56,9 +56,14 @@ class Rows:
         return cls(features, classes, data.levels[-1], weights, cases, shares, sample, folds)
 
     def large_sample(self) -> tuple[Positions, Mask] | None:
-        """Return up to 1,600 rows and which quarter is held out, or nothing of fewer than 800."""
+        """Return up to 1,600 rows and which quarter is held out, or nothing of fewer than 800.
+
+        Of few cases, a quarter may be most of the rows, which is nothing, too.
+        """
         sample, places = _sample(self.classes, self.weights, self.cases, _LARGE_SAMPLE)
-        return None if len(sample) < 2 * _SAMPLE else (sample, places % _FOLDS == 0)
+        is_held_out = places % _FOLDS == 0
+        are_many = len(sample) >= 2 * _SAMPLE and 2 * np.count_nonzero(is_held_out) <= len(sample)
+        return (sample, is_held_out) if are_many else None
 
     def some(self, most: int) -> Positions:
         """Return at most so many rows, at equal distances."""
