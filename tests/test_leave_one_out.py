@@ -366,6 +366,12 @@ def test_concentrations_are_the_likeliest(data):
     assert evidence(found) >= max(evidence(m) for m in others) - 1e-6
 
 
+def test_tables_without_evidence_for_a_concentration_have_the_largest():
+    frame = pd.DataFrame({"a": ["u"] * 6, "b": list("uvuuuv"), "y": list("ppqqpq")})
+    x = bn.lp(bn.nb("y", frame), frame, backoff=True)
+    assert (bn.concentrations(x)["a"] == MOST).all()
+
+
 @pytest.mark.parametrize(
     ("counts", "base"),
     [

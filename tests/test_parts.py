@@ -381,6 +381,20 @@ def test_unknown_categories_are_sorted(parts):
         same_model(*(bn.lp(SEVERAL[name](rows), rows, smooth=1) for rows in (where_they_are(data), text)))
 
 
+def test_functions_and_results_can_be_sent_to_other_processes(car):
+    dask, cloudpickle = pytest.importorskip("dask"), pytest.importorskip("cloudpickle")
+
+    def compute(graph, keys, **options):
+        return dask.get(cloudpickle.loads(cloudpickle.dumps(graph)), keys)
+
+    few = car.iloc[::4]
+    with dask.config.set(scheduler=compute):
+        parts = where_they_are(by_dask(few, 2))
+        for learner in ("tan_cl", "hc", "aode", "ande"):
+            same_model(fitted(learner)(parts), fitted(learner)(few))
+        assert bn.cloglik(TREE, parts) == pytest.approx(bn.cloglik(TREE, few), rel=1e-13)
+
+
 def test_categories_that_never_occur_stay(car):
     few = car[car["doors"] != "3"]
     for parts in (by_dask(few, 3), chunks(few), where_they_are(by_dask(few, 3)), where_they_are(chunks(few))):

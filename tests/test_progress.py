@@ -1,8 +1,10 @@
 """Progress bars: in an interactive session, after 3 seconds, one at a time; by a clock that the tests set."""
 
+import re
 import sys
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 import bnclassify as bn
@@ -132,3 +134,16 @@ def test_the_estimators_have_verbose(classifier, car, capsys):
         assert ("lp: " in capsys.readouterr().err) == bool(verbose)
     with pytest.raises(TypeError, match="verbose must be True or False; got 2"):
         classifier(verbose=2).fit(features, labels)
+
+
+@pytest.mark.usefixtures("_watched")
+def test_bars_within_another_are_hidden_and_do_not_move_it(votes, capsys):
+    frame = votes.iloc[:40, -3:].mask(np.random.default_rng(0).random((40, 3)) < 0.2)
+    frame = frame.assign(Class=votes["Class"].iloc[:40])
+    x = bn.lp(bn.nb("Class", frame), frame, smooth=1, missing="em")
+    capsys.readouterr()
+    bn.cv(x, frame, k=2, progress=True)
+    shown = capsys.readouterr().err
+    assert "2/2" in shown
+    assert "EM" not in shown
+    assert max(map(int, re.findall(r"(\d+)/2", shown))) == 2

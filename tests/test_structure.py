@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 import bnclassify as bn
 from bnclassify.counts import arc_scores
@@ -148,6 +149,24 @@ def test_a_forest_has_the_edges_that_kruskal_adds_one_by_one(n, digits, share, s
                 joined[v] = union
     parents = max_forest_parents(weights, keep, range(n))
     assert {(min(v, p), max(v, p)) for v, p in enumerate(parents) if p >= 0} == expected
+
+
+@pytest.mark.parametrize("score", ["aic", "bic"])
+def test_arcs_are_penalized_for_the_rows_in_which_they_are_observed(score, voting):
+    """With 60 % of the values missing, a pair is observed in a sixth of the rows."""
+    frame = voting.iloc[:, -9:]
+    frame = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.6).assign(Class=voting["Class"])
+    names, weights = list(frame.columns[:-1]), np.zeros((8, 8))
+    for i, j in combinations(range(8), 2):
+        n = len(frame[[names[i], names[j]]].dropna())
+        penalty = 2 * (1 if score == "aic" else np.log(n) / 2)  # (2 - 1) (2 - 1) 2 parameters
+        weights[i, j] = max(0, n * bn.cmi(names[i], names[j], frame, z="Class") - penalty)
+    families = bn.feature_families(bn.tan_cl("Class", frame, score=score)).values()
+    arcs = [tuple(sorted(map(names.index, family[:2]))) for family in families if family[2:]]
+    assert 1 < len(arcs) < (8 if score == "aic" else 7)
+    assert min(weights[arc] for arc in arcs) > 0
+    found = sum(weights[arc] for arc in arcs)
+    assert found == pytest.approx(-minimum_spanning_tree(-weights).sum())
 
 
 def test_edges_that_differ_by_rounding_are_tied():
