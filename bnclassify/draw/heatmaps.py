@@ -145,11 +145,6 @@ class _HeatMapLayout:
         return moved.reshape(prod(moved.shape[: self.down + 1]), -1)
 
     @property
-    def row_and_column_labels(self) -> tuple[list[str], list[str]]:
-        """The labels of the rows and of the columns of a block."""
-        return list(map(label_in_lines, self.levels[0])), self.columns[0]
-
-    @property
     def columns(self) -> tuple[list[str], float, float, bool]:
         """The labels of columns of a block, the width of a cell, their height, if vertical."""
         labels = self.levels[-1] if len(self.family) > 1 else [""]
@@ -177,8 +172,9 @@ class _HeatMapLayout:
     @property
     def size_in_inches(self) -> tuple[float, float]:
         """The width and height of the picture in inches."""
-        (rows, columns), (row_blocks, column_blocks) = self.row_and_column_labels, self.block_titles
-        _, cell, depth, _ = self.columns
+        rows = list(map(label_in_lines, self.levels[0]))
+        row_blocks, column_blocks = self.block_titles
+        columns, cell, depth, _ = self.columns
         block = max(len(columns) * cell, text_width(column_blocks) + 0.1)
         table = len(column_blocks) * block + text_width(row_blocks)
         lines = 1 + (max_lines(column_blocks) if len(column_blocks) > 1 else 0)
@@ -191,9 +187,10 @@ class _HeatMapLayout:
 
     def write_labels(self, axes: Axes) -> None:
         """Write the labels of rows, columns and blocks, and draw lines between blocks."""
-        (rows, columns), (row_blocks, column_blocks) = self.row_and_column_labels, self.block_titles
+        rows = list(map(label_in_lines, self.levels[0]))
+        row_blocks, column_blocks = self.block_titles
+        columns, _, depth, is_vertical = self.columns
         width = len(columns) * len(column_blocks)
-        _, _, depth, is_vertical = self.columns
         turned = 90 if is_vertical else 0
         axes.set_xticks(range(width), columns * len(column_blocks), rotation=turned)
         axes.set_yticks(range(len(rows) * len(row_blocks)), rows * len(row_blocks))

@@ -238,9 +238,7 @@ class Weighted(BuiltOn):
 
     def with_first_parents(self, most: int) -> Weighted:
         """Return the model with at most so many feature parents in each family."""
-        tables = []
-        for own in self.tables:
-            tables.append(tuple([table.with_first_parents(most) for table in own]))
+        tables = [tuple([one.with_first_parents(most) for one in own]) for own in self.tables]
         families = []
         for variable, *ps in self.structure.families:
             of_class = ps[-1:] if ps[-1:] == [self.class_var] else []

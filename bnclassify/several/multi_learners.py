@@ -137,10 +137,8 @@ def mbc(
     if features == "tree":  # with the largest gain in log-likelihood
         scores = LocalScores(data, "loglik")
         scores.count_families_ahead([(v, *own) for v, own in enumerate(bridge)])
-        gains = []
-        for v, own in enumerate(bridge):
-            gains.append(np.maximum(scores.gains_by_added_parent(v, own)[:n], 0.0))
-        tree = maximum_arborescence(np.array(gains).T)
+        gains = [scores.gains_by_added_parent(v, own)[:n] for v, own in enumerate(bridge)]
+        tree = maximum_arborescence(np.maximum(gains, 0.0).T)
         feature_parents = [(p,) if p >= 0 else () for p in tree]
     if classes == "tree":  # of maximum information, rooted at the first class
         pairs = pair_statistics(data, range(n, n + m), None)
