@@ -28,7 +28,7 @@ from ..structure import (
     parents_in_start,
     warn_of_fractional_weights,
 )
-from ..tools.arrays import TOLERANCE, Array, Mask
+from ..tools.arrays import TOLERANCE, Array, Mask, Positions
 from ..tools.calls import Bar, progress_bar
 from ..tools.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
 from ..tools.graphs import ChangingDag
@@ -73,10 +73,12 @@ class HillClimber:
         self.parents = [list(ps) for ps in parents]
         n = len(self.parents)
         self._graph = ChangingDag(n, [(p, v) for v, ps in enumerate(parents) for p in ps])
-        # gains of the addition and the deletion of each arc, (from, to); -inf if it is impossible
-        self._added, self._deleted = np.full((2, n, n), -np.inf)
-        self._local = np.zeros(n)
+        # Gains of the addition and the deletion of each arc, (to, from), and of additions that
+        # close no cycle, with the largest to each variable; -inf if it is impossible.
+        self._added, self._deleted, self._open = np.full((3, n, n), -np.inf)
+        self._largest, self._local = np.full(n, -np.inf), np.zeros(n)
         self._update_gains_of_families(*range(n))
+        self._update_acyclic_additions(range(n))
 
     @property
     def score_of_network(self) -> float:
@@ -89,46 +91,86 @@ class HillClimber:
         return self._graph.arcs.copy()
 
     def gains_of_moves(self) -> Array:
-        """Return the gains of additions, (from, to), deletions and reversals of arcs, in one row.
+        """Return the gains of operations on arcs, (operations, from, to); impossible is -inf."""
+        gains = np.full((len(MOVES), *self._added.shape), -np.inf)
+        sources, targets, deletions, reversals = self._gains_of_deletions_and_reversals()
+        turns = self._graph.reversible_arcs(sources, targets)
+        gains[0] = self._open.T
+        gains[1, sources, targets] = deletions
+        gains[2, sources[turns], targets[turns]] = reversals[turns]
+        return gains
 
-        Impossible moves have -inf; `move_at` returns the moves.
-        """
-        arcs = self._graph.arc_ends()
-        deletions: Array = self._deleted[arcs]
-        reversals = np.where(
-            self._graph.reversible_arcs(*arcs), deletions + self._added.T[arcs], -np.inf
-        )
-        additions = np.where(self._graph.reach.T, -np.inf, self._added).ravel()
-        kinds = zip(MOVES, (additions, deletions, reversals), strict=True)
-        return np.concatenate(
-            [
-                gains if move in self.limits.moves else np.full(len(gains), -np.inf)
-                for move, gains in kinds
-            ]
-        )
-
-    def move_at(self, place: int) -> ArcMove:
-        """Return the move whose gain is at a place among those of `gains_of_moves`."""
-        n, ends = len(self.parents), np.transpose(self._graph.arc_ends())
-        if place < n**2:
-            return ArcMove("add", *divmod(place, n))
-        operation, arc = divmod(place - n**2, len(ends))
-        return ArcMove(MOVES[1 + operation], *ends[arc].tolist())
+    def _gains_of_deletions_and_reversals(self) -> tuple[Positions, Positions, Array, Array]:
+        """Return the ends of the arcs, in order, and the gains of their deletions and reversals."""
+        sources, targets = self._graph.arc_ends()
+        deletions: Array = self._deleted[targets, sources]
+        reversals: Array = deletions + self._added[sources, targets]
+        for gains, move in ((deletions, "delete"), (reversals, "reverse")):
+            if move not in self.limits.moves:
+                gains[:] = -np.inf
+        return sources, targets, deletions, reversals
 
     def best_move(
         self, tolerance: float, tabu: Collection[Mask] = ()
     ) -> tuple[ArcMove, float] | None:
         """Return the best move to a network that is not `tabu` and its gain, the first if tied."""
-        gains = self.gains_of_moves()
-        while (largest := float(gains.max(initial=-np.inf))) > -np.inf:
-            place = int((gains >= largest - tolerance).argmax())
-            move, after = self.move_at(place), self.arc_matrix
-            after[move.source, move.target] = move.operation == "add"
-            after[move.target, move.source] |= move.operation == "reverse"
-            if not any(np.array_equal(after, network) for network in tabu):
-                return move, float(gains[place])
-            gains[place] = -np.inf
-        return None
+        sources, targets, deletions, reversals = self._gains_of_deletions_and_reversals()
+        refused = list[int]()
+        while True:
+            found = self._first_of_tied_moves(tolerance, sources, targets, deletions, reversals)
+            if found is None or not tabu or not self._leads_to_tabu_network(found[0], tabu):
+                break
+            operation, source, target = found[0]
+            if operation == "add":
+                self._open[target, source] = -np.inf
+                self._largest[target] = self._open[target].max()
+                refused.append(target)
+            else:
+                gains = deletions if operation == "delete" else reversals
+                gains[(sources == source) & (targets == target)] = -np.inf
+        self._update_acyclic_additions(refused)
+        return found
+
+    def _leads_to_tabu_network(self, move: ArcMove, networks: Collection[Mask]) -> bool:
+        after = self.arc_matrix
+        after[move.source, move.target] = move.operation == "add"
+        after[move.target, move.source] |= move.operation == "reverse"
+        return any(np.array_equal(after, network) for network in networks)
+
+    def _first_of_tied_moves(
+        self,
+        tolerance: float,
+        sources: Positions,
+        targets: Positions,
+        deletions: Array,
+        reversals: Array,
+    ) -> tuple[ArcMove, float] | None:
+        largest: float = max(self._largest.max(initial=-np.inf), deletions.max(initial=-np.inf))
+        least: float = largest - tolerance
+        better = np.flatnonzero(reversals >= least)  # only these are checked for cycles
+        reversals[better[~self._graph.reversible_arcs(sources[better], targets[better])]] = -np.inf
+        least = max(least, reversals.max(initial=-np.inf) - tolerance)
+        if least == -np.inf:
+            return None
+        reached = np.flatnonzero(self._largest >= least)
+        if len(reached):
+            tied: Mask = self._open[reached] >= least
+            source = int(tied.any(axis=0).argmax())
+            target = int(reached[tied[:, source].argmax()])
+            return ArcMove("add", source, target), float(self._open[target, source])
+        operation, gains = "delete", deletions
+        if not (deletions >= least).any():
+            operation, gains = "reverse", reversals
+        at = int((gains >= least).argmax())
+        return ArcMove(operation, int(sources[at]), int(targets[at])), float(gains[at])
+
+    def _update_acyclic_additions(self, targets: Sequence[int] | Positions) -> None:
+        """Update which additions of arcs to some variables close no cycle."""
+        if len(targets) and "add" in self.limits.moves:
+            self._open[targets] = np.where(
+                self._graph.reach[targets], -np.inf, self._added[targets]
+            )
+            self._largest[targets] = self._open[targets].max(axis=1)
 
     def draw_move(self, rng: np.random.Generator) -> tuple[ArcMove, float] | None:
         """Draw one of the possible moves, and return it with its gain."""
@@ -137,11 +179,15 @@ class HillClimber:
         if not len(possible):
             return None
         drawn = int(possible[rng.integers(len(possible))])
-        return self.move_at(drawn), float(gains[drawn])
+        operation, source, target = map(int, np.unravel_index(drawn, gains.shape))
+        return ArcMove(MOVES[operation], source, target), float(gains.flat[drawn])
 
     def make_move(self, move: ArcMove) -> None:
-        """Make a possible move."""
+        """Make a possible move. Paths change from an end of the arc and its ancestors only."""
         operation, source, target = move
+        changed = self._graph.reach[:, source] | (
+            self._graph.reach[:, target] & (operation == "reverse")
+        )
         if operation == "add":
             self.parents[target].append(source)
             self._graph.add_arc(source, target)
@@ -154,6 +200,8 @@ class HillClimber:
             self._update_gains_of_families(source, target)
         else:
             self._update_gains_of_families(target)
+        changed[target] = True
+        self._update_acyclic_additions(np.flatnonzero(changed))
 
     def _update_gains_of_families(self, *variables: int) -> None:
         """Score families, and their gains by one more or one fewer parent."""
@@ -174,16 +222,16 @@ class HillClimber:
 
     def _update_gains_of_family(self, variable: int) -> None:
         parents, scores = self.parents[variable], self.scores
-        self._added[:, variable] = -np.inf
+        self._added[variable] = -np.inf
         if len(parents) < self.limits.max_parents:
             option = ~self.limits.forbidden[:, variable]
             option[[variable, *parents]] = False
             gains = scores.gains_by_added_parent(variable, parents)
-            np.copyto(self._added[:, variable], gains, where=option)
+            np.copyto(self._added[variable], gains, where=option)
         score = self._local[variable] = scores.score_of_family(variable, parents)
-        self._deleted[:, variable] = -np.inf
+        self._deleted[variable] = -np.inf
         for parent, others in self._deletable_parents_and_others(variable):
-            self._deleted[parent, variable] = scores.score_of_family(variable, others) - score
+            self._deleted[variable, parent] = scores.score_of_family(variable, others) - score
 
 
 def hc(
@@ -492,28 +540,23 @@ class _Search:
         """Make moves until `tabu` steps did not improve the best score; return the best network."""
         recent = deque([climber.arc_matrix], maxlen=self.tabu)
         best, best_score = [list(ps) for ps in climber.parents], climber.score_of_network
-        # since the best network: the sum of gains, the steps down, and the ends of changed arcs
-        gained, n_down, changed = 0.0, 0, set[int]()
+        gained, n_down = 0.0, 0  # since the best network: the sum of gains, and the steps down
         while True:
             tolerance = max(TOLERANCE, 1e-12 * abs(climber.score_of_network))
             if self.tabu:
                 tolerance = 1.490116e-8  # the square root of the machine epsilon, as in bnlearn
             found = climber.best_move(tolerance, recent)
-            if found is None:
+            if found is None or (found[1] <= tolerance and n_down == self.tabu):
                 return best, best_score
             move, gain = found
-            if gain <= tolerance and n_down == self.tabu:
-                return best, best_score
             self._make_move(climber, move, gain, run, bar)
-            changed |= {move.source, move.target}
             if self.tabu:
                 recent.append(climber.arc_matrix)
             gained += gain
             n_down += gain <= tolerance
             if gained >= tolerance:
-                for variable in changed:
-                    best[variable] = list(climber.parents[variable])
-                best_score, gained, n_down, changed = climber.score_of_network, 0.0, 0, set()
+                best = [list(ps) for ps in climber.parents]
+                best_score, gained, n_down = climber.score_of_network, 0.0, 0
 
     def _make_move(
         self, climber: HillClimber, move: ArcMove, gain: float, run: int, bar: Bar
