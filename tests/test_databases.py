@@ -46,7 +46,7 @@ def test_odd_names_labels_and_types(store):
     frame = odd_frame()
     read, table = bn.encode(store(frame)), where_they_are(store(frame))
     same_data(read, bn.encode(frame))
-    for learner in ("tan_cl", "kdb_mi", "aode"):
+    for learner in ("tan_cl", "aode"):
         with pytest.warns(UserWarning, match="36 of 400 rows have no class 'the class'") as caught:
             x = bn.bnc(learner, "the class", table, smooth=1, missing_level=False)
         assert ["36 of 400" in str(warning.message) for warning in caught].count(True) == 1
@@ -88,6 +88,7 @@ def test_tables_are_read(store):
 def test_enums_keep_their_order(duck, car):
     labels = ["vhigh", "it's", "med", "low", "high"]
     enum = "ENUM (" + ", ".join("'" + label.replace("'", "''") + "'" for label in labels) + ")"
+    car = car[["maint", "doors", "safety", "class"]]
     frame = car.assign(maint=pd.Categorical(car["maint"].astype(str), labels))
     expected = bn.bnc("tan_cl", "class", as_text(car).assign(maint=frame["maint"]), smooth=1)
     table = in_duckdb(duck, frame, f"* REPLACE (maint::{enum} AS maint)")
@@ -151,7 +152,7 @@ def test_few_queries_and_no_rows(duck, car, monkeypatch):
         return result
 
     monkeypatch.setattr(ibis.expr.types.Table, "to_pyarrow", counted)
-    table = in_duckdb(duck, pd.concat([car] * 20))
+    table = in_duckdb(duck, pd.concat([car.iloc[:, 2:]] * 20))
     for learner, most in {"nb": 3, "tan_cl": 3, "kdb_mi": 3, "aode": 3, "hc": 2}.items():
         sizes.clear()
         x = bn.bnc(learner, "class", where_they_are(table), smooth=1)
@@ -202,7 +203,7 @@ def test_what_needs_rows_says_so(duck):
 
 def test_large_tables_stay_where_they_are(duck, car, monkeypatch):
     monkeypatch.setattr("bnclassify.parts.memory.MOST_BYTES", 1_000)
-    table, frame = in_duckdb(duck, car), as_text(car)
+    table, frame = in_duckdb(duck, car.iloc[:, 3:]), as_text(car.iloc[:, 3:])
     assert isinstance(bn.encode(table), bn.models.Partitions)
     same_model(*(bn.bnc("tan_cl", "class", data, smooth=1) for data in (table, frame)))
     assert isinstance(bn.encode(table, in_memory=True), bn.models.Dataset)
