@@ -736,7 +736,7 @@ def _scores_of_block(x: Formula, rows: Rows, adjusted: bool) -> Array:
         return _network_scores(x, rows)
     if isinstance(x, Sum):
         total: Array = np.zeros((len(rows), 1))
-        for _, values in term_values_at(x, rows):
+        for _, _, values in scopes_and_term_values(x, rows):
             if values.shape[1] > total.shape[1]:
                 total = np.repeat(total, values.shape[1], axis=1)
             total += values
