@@ -469,11 +469,6 @@ class Opened(ABC, Generic[Read]):
         """The types of values by column, as pandas infers them, if the data are a frame."""
         return EMPTY
 
-    @property
-    def has_numbers(self) -> bool:
-        """Whether rows in memory may have numeric columns to discretize."""
-        return False
-
     @abstractmethod
     def encode(self, wanted: Columns = ALL) -> Read:
         """Return at least the given columns, in any order; see `read`."""
@@ -667,10 +662,6 @@ class Dataset(Countable, Opened["Dataset"]):
         )
 
     @property
-    def has_numbers(self) -> bool:
-        return bool(self.numbers)
-
-    @property
     def is_weighted(self) -> bool:
         return self.weights is not None
 
@@ -816,18 +807,16 @@ class Dataset(Countable, Opened["Dataset"]):
             if name in numbers:
                 numbers[name] = as_floats(numbers[name])
             else:
-                labels = np.array([*levels_as_floats(name, levels_of[name]), np.nan])
-                numbers[name] = labels[self.codes[self.positions[name]]]
+                labels: tuple[Any, ...] = levels_of[name]
+                if any(isinstance(label, bool) or not isinstance(label, Real) for label in labels):
+                    raise TypeError(
+                        f"column {shown(name)} must hold numbers; got the levels {listed(labels)}. "
+                        "Exclude it from numbers, or convert it, for example with pd.to_numeric."
+                    )
+                floats = np.array([*map(float, labels), np.nan])
+                numbers[name] = floats[self.codes[self.positions[name]]]
         data = self.with_codes(dict.fromkeys(chosen, ((), no_codes)))
         return replace(data, numbers=numbers)
-
-    def coded_by_distinct_values(self, columns: Collection[Hashable]) -> Self:
-        """Return the data with the numbers of some columns coded by their distinct values."""
-        coded: dict[Hashable, tuple[tuple[Any, ...], Positions]] = {}
-        for name in columns:
-            codes, values = pd.factorize(as_floats(self.numbers[name]))
-            coded[name] = tuple(values.tolist()), codes
-        return self.with_codes(coded)
 
     def with_missing_level(self, columns: Collection[Hashable]) -> Self:
         """Return the data with missing values of some columns as their last level."""
@@ -851,16 +840,6 @@ class Dataset(Countable, Opened["Dataset"]):
 def as_floats(numbers: ArrayOf[Any]) -> Array:
     """Return numbers as floats, including integers that floats cannot distinguish."""
     return numbers if numbers.dtype == np.float64 else numbers.astype(np.float64)
-
-
-def levels_as_floats(name: Hashable, labels: tuple[Any, ...]) -> list[float]:
-    """Return the levels of a column as floats, or raise if they are not numbers."""
-    if any(isinstance(label, bool) or not isinstance(label, Real) for label in labels):
-        raise TypeError(
-            f"column {shown(name)} must hold numbers; got the levels {listed(labels)}. Exclude it "
-            "from numbers, or convert it, for example with pd.to_numeric."
-        )
-    return [float(label) for label in labels]
 
 
 def codes_of_columns(codes: Codes, where: list[int]) -> Codes:

@@ -675,10 +675,6 @@ def names_of_given_models(models: Mapping[Hashable, Model]) -> list[Hashable]:
     return [name for name, model in models.items() if contains_given(model.recipe)]
 
 
-def training_data_of_model(x: Model, dataset: OpenedData) -> TrainingData:
-    return training_data_of_models({0: x}, dataset, dataset.columns, dag=True, warns=False)
-
-
 def hide_unseen_levels(
     models: Mapping[Hashable, Model], data: TrainingData
 ) -> tuple[TrainingData, dict[Hashable, int]]:

@@ -391,10 +391,6 @@ _WITH_INTEGERS = ("integer", "mixed-integer-float")
 _TYPES = {"f": "floating", "i": "integer", "u": "integer", "b": "boolean"}
 
 
-def is_categorical(dtype: object) -> bool:
-    return isinstance(dtype, pd.CategoricalDtype) or is_arrow_dictionary(dtype)
-
-
 def is_arrow_dictionary(dtype: object) -> bool:
     """Whether values are categories of Arrow, as pandas reads with ``dtype_backend="pyarrow"``."""
     return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype).startswith("dictionary")
@@ -860,17 +856,9 @@ class Frame(Opened[Dataset]):
     def types(self) -> Mapping[Hashable, str]:
         return self._arrays_and_types[1]
 
-    has_numbers = True
-
     def encode(self, wanted: Columns = ALL) -> Dataset:
-        """Encode columns in the order of the frame."""
-        chosen = set(wanted.check_names_of_columns(self.columns))
-        return self._encode([name for name in self.columns if name in chosen], wanted)
-
-    def read(self, wanted: Columns = ALL) -> Dataset:
-        return self._encode(wanted.check_names_of_columns(self.columns), wanted)
-
-    def _encode(self, names: Sequence[Hashable], wanted: Columns) -> Dataset:
+        """Encode columns in the given order."""
+        names = wanted.check_names_of_columns(self.columns)
         data = self.encode_columns(names, known=wanted.known, numeric=wanted.numeric_by_name())
         check_without_mark(data.schema, wanted.known or {}, self.argument)
         return data
@@ -927,8 +915,11 @@ class Frame(Opened[Dataset]):
     def encode_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
     ) -> Dataset:
-        maybe_numbers = {name: False for name in columns if name != class_var}
-        data = self.encode(Columns(columns, raw=maybe_numbers))
+        check_columns(list(columns), self.columns, "dataset")
+        chosen = set(columns)
+        names = [name for name in self.columns if name in chosen]
+        maybe_numbers = {name: False for name in names if name != class_var}
+        data = self.encode(Columns(names, raw=maybe_numbers))
         codes: dict[Hashable, tuple[tuple[Any, ...], ArrayOf[Any]]] = {}
         for name, values in data.numbers.items():
             labels = () if name in coded else labels_if_categories(values)
@@ -1275,7 +1266,15 @@ def encode(
             "weights_are must be 'frequencies' if rows stay where they are; got 'cases'. Use "
             "in_memory=True."
         )
-    return data if missing_level is False else add_missing_level(data, missing_level)
+    if missing_level is False:
+        return data
+    if missing_level is True:
+        chosen = [name for name, gaps in zip(data.columns, data.incomplete, strict=True) if gaps]
+    else:
+        chosen = list(Names().check("missing_level", missing_level))
+        check_columns(chosen, data.columns, "missing_level")
+    check_can_add_missing_level(data, chosen)
+    return data.with_missing_level(chosen)
 
 
 def rows_as_cases(data: Data) -> Data:
@@ -1285,17 +1284,6 @@ def rows_as_cases(data: Data) -> Data:
     weights: Array = data.weights / size
     scale = float(weights.sum()) / max(float(np.square(weights).sum()), 1e-300)
     return replace(data, weights=weights * scale, cases=np.arange(len(data)))
-
-
-def add_missing_level(data: Countable, columns: Any = True) -> Countable:
-    """Return data in which missing values of chosen columns (True: all) are their last level."""
-    if columns is True:
-        chosen = [name for name, gaps in zip(data.columns, data.incomplete, strict=True) if gaps]
-    else:
-        chosen = list(Names().check("missing_level", columns))
-        check_columns(chosen, data.columns, "missing_level")
-    check_can_add_missing_level(data, chosen)
-    return data.with_missing_level(chosen)
 
 
 def check_can_add_missing_level(data: Countable, chosen: Collection[Hashable]) -> None:

@@ -47,7 +47,7 @@ from .frames import (
     check_can_add_missing_level,
     check_weights,
     frame_of,
-    is_categorical,
+    is_arrow_dictionary,
     is_column_name,
     labels_and_codes_of_numbers,
     labels_if_categories,
@@ -1089,12 +1089,14 @@ def merge_rare(
         for name in dataset:
             dtype: Any = dataset[name].dtype
             is_nominal = value_type(dataset[name]) in ("string", "boolean", "integer")
-            if is_categorical(dtype):
+            if isinstance(dtype, pd.CategoricalDtype) or is_arrow_dictionary(dtype):
                 is_nominal = not getattr(dtype, "pyarrow_dtype", dtype).ordered
             chosen += [name] if is_nominal and name != class_var else []
     else:
-        chosen = list(check_feature_names(columns, (class_var,), "columns"))
-    data = Frame(dataset, "dataset").encode(Columns(chosen, named_by="columns"))
+        named = check_feature_names(columns, (class_var,), "columns")
+        check_columns(named, dataset.columns, "columns")
+        chosen = [name for name in dataset.columns if name in named]
+    data = Frame(dataset, "dataset").encode(Columns(chosen))
     merger = learn_merger(data, data.columns, min_count, label)
     return merger(dataset), merger
 
@@ -1171,12 +1173,6 @@ class Preparation(Immutable):
             data = data.with_missing_level(present)
             frame = with_encoded_columns(frame, data)
         return frame
-
-    @property
-    def columns_with_fixed_levels(self) -> set[Hashable]:
-        """The columns of which all data have the same levels: discretized or merged ones."""
-        cuts = {} if self.discretizer is None else self.discretizer.cuts
-        return {*cuts, *(() if self.merger is None else self.merger.columns)}
 
     @property
     def cut_points(self) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from ..dataset import MISSING, Dataset, Opened, Schema
+from ..dataset import MISSING, Dataset, Opened, Schema, as_floats
 from ..frames import (
     COLUMN_WARNINGS,
     EITHER,
@@ -145,7 +145,9 @@ def check_data(dataset: AnyTable, class_var: Hashable = None) -> pd.DataFrame:
             read[name] = data
     classes = None
     if class_var in read:
-        read[class_var] = read[class_var].coded_by_distinct_values(read[class_var].numbers)
+        for name, labels in read[class_var].numbers.items():
+            codes, values = pd.factorize(as_floats(labels))
+            read[class_var] = read[class_var].with_codes({name: (tuple(values.tolist()), codes)})
         classes = read[class_var].codes[0]
     columns = list[CodedColumn]()
     for name, data in read.items():

@@ -286,7 +286,8 @@ def bnc(
         if chosen:
             find_prior(**{name: lp_args.get(name) for name in PRIORS})
         if discretize == "auto":
-            plain = chosen or numeric or not data.has_numbers
+            is_coded = isinstance(data, Countable) and not data.numbers
+            plain = chosen or numeric or is_coded or data.in_parts
             discretize = None if plain else "mdlp"
         own_level = None if missing_level == "auto" else missing_level
         if not isinstance(own_level, bool | None):

@@ -76,7 +76,8 @@ def update(x: M, dataset: AnyTable | Countable, *, levels: Literal["same", "grow
     OneOf(("same", "grow")).check("levels", levels)
     model, rows = check_fitted(x), open_data(dataset)
     if levels == "grow":
-        fixed = model.preparation.columns_with_fixed_levels
+        merger = model.preparation.merger
+        fixed = {*model.cuts, *(() if merger is None else merger.columns)}
         names = [name for name in model.variables if name not in fixed]
         known = None if rows.in_parts else model.levels_by_name
         numeric = [name for name in names if name in model.densities]

@@ -20,7 +20,7 @@ from ..dataset import Dataset
 from ..elimination import numeric_columns_of
 from ..fitting.bnc import bnc, check_learner_uses_groups
 from ..fitting.structure import relearn_raw
-from ..folds import training_data_of_model
+from ..folds import training_data_of_models
 from ..frames import (
     Meaning,
     check_not_reordered,
@@ -552,7 +552,11 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                     "learner is a table that is not fitted, so the estimator predicts by it as it "
                     "is, and cross-validation can test rows with which it was made."
                 )
-            fitted: Model = recipe.fit(training_data_of_model(self.learner, open_data(data, "X")))
+            opened = open_data(data, "X")
+            rows = training_data_of_models(
+                {0: self.learner}, opened, opened.columns, dag=True, warns=False
+            )
+            fitted: Model = recipe.fit(rows)
             return fitted
         rng: dict[str, Any] = {"rng": seed_from_random_state(self.random_state)}
         given_smooth = {} if self.smooth is None else {"smooth": self.smooth}
