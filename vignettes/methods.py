@@ -518,25 +518,25 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # cells of all pairs are at most 16,384, and times the number of classes at most 32,768 for 1,000 rows and 98,304 for 3,000, so
 # groups are coarser if there are more: all features in pairs have at most the same number of groups.
 #
-# **Variances.** τ is a variance of a type (line, smooth, pair) times a factor of the feature or pair. To choose them, rows are
-# taken at equal distances, in an order that depends on their contents only. Of 800 rows or more, the likelihood of 400 is
-# computed with the weights from 400 others; of fewer, at most 400 are divided into four folds, and the likelihood of each fold
-# is computed with the weights from the others. The loss of variances is
+# **Variances.** τ is a variance of a type (line, smooth, pair) times a factor of the feature or pair. To choose them, rows
+# are taken at equal distances, in an order that depends on their contents only. Of 800 rows or more, the likelihood of 400 is
+# computed with the weights from 400 others; of fewer, at most 400 are divided into four folds, and the likelihood of each
+# fold is computed with the weights from the others. The loss of variances is
 #
 # $$\min_ρ \left[ -\sum \ln P(y \mid x; ρ) + \frac{1}{2} \left( \frac{\ln ρ}{0.3} \right)^2 \right] + \frac{1}{2} \sum_{\text{types}} \left( \frac{\ln τ - \ln τ_0}{2} \right)^2,$$
 #
 # where ρ multiplies all effects and has 13 values from $e^{-0.8}$ to $e^{0.4}$, and $τ_0$ is 0.3, or 0.01 for pairs. A climb
 # from $τ_0$ changes one τ after another by factors of ten (smooth: 0.003 to 30; lines: 0, 0.03 to 30; pairs: 0, 0.0001 to 10)
-# while the loss falls. The result is the mean of ln τ over what was tried since the last type was
-# added, with weights $e^{-\text{loss}}$, and has two digits, as factors have. The factors follow from the fixed point of MacKay (1992), in two steps (one for
-# pairs): each is multiplied by $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the posterior
-# variance σ² of a weight, and all u are scaled to have the sum of all v. They are used if the loss falls. Of 800 rows or
-# more, three quarters of at most 1,600 predict the others with one, ten and a hundred times the variance of pairs, and the mean
-# of these is chosen in the same way: more rows often favor larger effects of pairs than 400 do. If no pair was
+# while the loss falls. The result is the mean of ln τ over what was tried since the last type was added, with weights
+# $e^{-\text{loss}}$, and has two digits, as factors have. The factors follow from the fixed point of MacKay (1992), in two
+# steps (one for pairs): each is multiplied by $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the
+# posterior variance σ² of a weight, and all u are scaled to have the sum of all v. They are used if the loss falls. Of 800
+# rows or more, three quarters of at most 1,600 predict the others with one, ten and a hundred times the variance of pairs,
+# and the mean of these is chosen in the same way: more rows often favor larger effects of pairs than 400 do. If no pair was
 # left out, their mean ρ replaces that of the power.
 #
-# **Power.** All weights are multiplied by $\frac{n}{n + 20}\, \bar ρ^{\min(1, \sqrt{m / n})}$ for n rows, of which m chose the
-# variances, with the same mean $\bar ρ$ of ρ, because variances that few rows choose make effects too large.
+# **Power.** All weights are multiplied by $\frac{n}{n + 20}\, \bar ρ^{\min(1, \sqrt{m / n})}$ for n rows, of which m chose
+# the variances, with the same mean $\bar ρ$ of ρ, because variances that few rows choose make effects too large.
 #
 # **Pairs.** At most 128 pairs, of the 64 features with the largest effects, are used. If there are more, they are ranked, for
 # each fold without its rows, by the sum of $(G^2 - E) / (E + 100)$ over products z of three principal contrasts of each side,
