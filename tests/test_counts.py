@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.special import xlogy
-from threadpoolctl import threadpool_info, threadpool_limits
 
 import bnclassify as bn
 from bnclassify import counts as counting
@@ -153,17 +152,6 @@ def test_information_is_never_negative():
         design = product(range(levels), range(3), range(5), "p")
         frame = pd.DataFrame(list(design), columns=["a", "b", "d", "class"]).astype("category")
         assert all(0 <= bn.cmi(*pair, frame) < 1e-14 for pair in combinations("abd", 2))
-
-
-def blas_threads():
-    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
-
-
-def test_the_number_of_threads_of_products_is_restored():
-    with threadpool_limits(2, user_api="blas"):
-        former = blas_threads()
-        bn.tan_cl("class", bn.load_car())
-        assert blas_threads() == former
 
 
 @pytest.mark.filterwarnings("ignore:.*the class has 30 numbers", "ignore:.*more levels than half")

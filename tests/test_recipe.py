@@ -101,7 +101,7 @@ def reference_data(name):
     return frame.rename(columns=str).assign(**{"class": pd.Categorical(loaded.target)})
 
 
-@pytest.mark.parametrize("name", ["iris", "wine"])
+@pytest.mark.parametrize("name", [pytest.param("iris", marks=pytest.mark.slow), "wine"])
 def test_weights_are_those_of_plain_loops(name, monkeypatch):
     """The reference searches concentrations on a grid."""
     monkeypatch.setattr(backoff_prior, "best_concentrations", grid_concentrations)
