@@ -114,7 +114,7 @@ class Rows:
 UNKNOWN = -2
 """The state of an unknown value, which is not evidence; that of a missing one is -1."""
 
-_LEAST_VARIANCE = 1e-5
+_LEAST_VARIANCE = 1e-4
 _USUAL = 5  # number of training rows with so many missing values that show what these add up to
 # The mean of a logistic function of a normal number z is about that of z / √(1 + πv/8).
 _PROBIT = np.pi / 8
@@ -184,8 +184,8 @@ class UnknownEffects(Immutable):
             covariances += _LEAST_VARIANCE * np.kron(np.eye(len(odds)), of_classes)
         most = number_of_usual_gaps(np.count_nonzero(missing, axis=0), weights)
         always = np.all(~missing, axis=1)
-        # 8: digits of covariances, which are written to files and pages
-        return cls(means, covariances.round(8), shares, always, ~always, most)
+        # 9: digits of covariances, which are written to files and pages
+        return cls(means, covariances.round(9), shares, always, ~always, most)
 
     def mask_of_unknown_values(self, codes: Codes, told: Mask | None) -> Mask:
         """Return which values are unknown, by codes (features, rows), and those said to be."""

@@ -361,7 +361,7 @@ def test_additive_models_are_tables(pima, tmp_path):
     for name, frame in {"Class": votes, "class": car, "diabetes": pima}.items():
         x = bn.bnc(class_var=name, dataset=frame, pairs=0)
         assert isinstance(x, EffectTable)
-        again = bn.from_effects(bn.effects(x))
+        again = bn.from_effects(bn.effects(x), dataset=frame)
         expected = bn.predict(x, frame, prob=True)  # rows with missing values, too
         np.testing.assert_allclose(bn.predict(again, frame, prob=True), expected, rtol=0, atol=1e-12)
     assert len(bn.to_sql(x, table="women")) < 25_000

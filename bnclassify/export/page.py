@@ -355,7 +355,7 @@ def _network_as_plain_svg(x: Model, arcs: _Arcs) -> str:
 
 
 _BITS = 44  # of a number, which is exact to 3e-14 of the largest of its array
-_DECIMALS = (6, 8)  # of effects, and of covariances
+_DECIMALS = (6, 9)  # of effects, and of covariances
 _BASE_64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
