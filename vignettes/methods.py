@@ -527,31 +527,32 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 #
 # where ρ multiplies all effects and has 13 values from $e^{-0.8}$ to $e^{0.4}$, and $τ_0$ is 0.3, or 0.01 for pairs. A climb
 # from $τ_0$ changes one τ after another by factors of ten (smooth: 0.003 to 30; lines: 0, 0.03 to 30; pairs: 0, 0.0001 to 10)
-# while the loss falls. The result is the mean of ln τ over what was tried since the last type was added, with weights
-# $e^{-\text{loss}}$, and has two digits, as factors have. The factors follow from the fixed point of MacKay (1992), in two
-# steps (one for pairs): each is multiplied by $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the
-# posterior variance σ² of a weight, and all u are scaled to have the sum of all v. They are used if the loss falls. Of 800
-# rows or more, three quarters of at most 1,600 predict the others with one, ten and a hundred times the variance of pairs,
-# and the mean of these is chosen in the same way: more rows often favor larger effects of pairs than 400 do. If no pair was
-# left out, their mean ρ replaces that of the power.
+# while the loss falls by .0001 per row. The result is the mean of ln τ over what was tried since the last type or factor was
+# added, with weights $e^{-\text{loss}}$, and has two digits, as factors have. The factors follow from the fixed point of
+# MacKay (1992), in two steps (one for pairs): each is multiplied by $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums
+# $1 - σ^2 / τ$ with the posterior variance σ² of a weight, and all u are scaled to have the sum of all v. They are used if
+# the loss falls. Of 800 rows or more, three quarters of at most 1,600 predict the others with one, ten and a hundred times
+# the variance of pairs, and the mean of these is chosen in the same way, as is ρ: more rows often favor larger effects of
+# pairs than 400 do.
 #
 # **Power.** All weights are multiplied by $\frac{n}{n + 20}\, \bar ρ^{\min(1, \sqrt{m / n})}$ for n rows, of which m chose
 # the variances, with the same mean $\bar ρ$ of ρ, because variances that few rows choose make effects too large.
 #
-# **Pairs.** At most 128 pairs, of the 64 features with the largest effects, are used. If there are more, they are ranked, for
-# each fold without its rows, by the sum of $(G^2 - E) / (E + 100)$ over products z of three principal contrasts of each side,
-# with $G = \sum z\, (y_c - P(c \mid x))$ and E the sum of the squares of its terms.
+# **Pairs.** At most 128 pairs, of the 64 features with the largest effects in all rows, are used. If there are more, they are
+# ranked without the rows that are held out, of at most 65,536, by the sum of $(G^2 - E) / (E + 100)$ over products z of three
+# principal contrasts of each side, with $G = \sum z\, (y_c - P(c \mid x))$ and E the sum of the squares of its terms.
 #
-# **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than twelve on a side, and
-# the groups of numbers can have effects
+# **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than twelve on a side,
+# and the groups of numbers can have effects
 #
 # $$r \ln \frac{O_c + s}{E_c + s}$$
 #
-# in addition, with $O_c$ the number of rows of class c in the cell and $E_c$ the sum of their probabilities $P(c \mid x)$
-# without such effects. With r = 1, this is the ratio of a gamma-Poisson model. All s of 0.03, 0.3, 3 and 30 and r of 1, ½, −½
-# and −1 are tried, by the likelihood of rows that are left out of O and of E, with their case. The sixteen tables that gain
-# most with s = 1 are tried in this order, and each is added if its mean gain beside those before is above $\sqrt{2 \ln m}$ of
-# its standard errors, about the largest of m normal numbers, with m = 8 p (p + 1) for p features. With r < 0, a class that was
+# in addition, with $O_c$ the number of rows of class c in the cell, of at most 16,384 different ones, and $E_c$ the sum of
+# their fitted probabilities $P(c \mid x)$ without such effects, so that these also correct effects that a prior made too
+# small. With r = 1, this is the ratio of a gamma-Poisson model. All s of 0.03, 0.3, 3 and 30 and r of 1, ½, −½ and −1 are
+# tried, by the likelihood of rows that are left out of O and of E, with their case. The sixteen tables that gain most with s
+# = 1 are tried in this order, and each is added if its mean gain beside those before is above $\sqrt{2 \ln m}$ of its
+# standard errors, about the largest of m normal numbers, with m = 8 p (p + 1) for p features. With r < 0, a class that was
 # seen becomes less probable, as if each person had one row of each class.
 #
 # Effects of pairs below 0.003 nats are left out, and tables have six digits.

@@ -4,7 +4,7 @@ A number or a category with many values can be a name: of a person, team or
 product. The effects of exact values, of cells of two features, or of the groups
 of a number with sharp steps, are then a table of their own, of which most
 entries come from few rows and are shrunk to 0. A table is added if it raises
-the likelihood of rows that are left out one by one.
+the likelihood of rows that are held out one by one.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ def possible_tables(
     if n < 2:
         return found
     for scope in [*[(j,) for j in range(len(features))], *pairs]:
+        if any(features[j].mass[-1] > 0 and not features[j].counts_missing for j in scope):
+            continue
         sizes = [features[j].n_exact + 1 for j in scope]  # the last is that of missing values
         if max(sizes) - 1 <= COSINES or np.prod(sizes) > _MOST_CELLS:
             continue
@@ -52,7 +54,8 @@ def possible_tables(
         if len(np.unique(cells[rows])) <= _REPEATED * n:
             found.append(Cells(scope, cells, int(np.prod(sizes))))
     for j, feature in enumerate(features):
-        if COSINES < len(feature.mass) - 1 < feature.n_exact:
+        is_known = feature.counts_missing or not feature.mass[-1]
+        if is_known and COSINES < len(feature.mass) - 1 < feature.n_exact:
             found.append(Cells((j,), feature.groups, len(feature.mass), is_exact=False))
     return found
 
@@ -66,7 +69,7 @@ def tables_that_gain(
     cases: Positions | None,
     n_features: int,
 ) -> list[Cells]:
-    """Return the tables that raise the likelihood of rows that are left out, with effects.
+    """Return the tables that raise the likelihood of rows that are held out, with effects.
 
     Of the ``rows`` by which they are chosen, the posteriors p without tables,
     (rows, classes), classes, weights and cases are given. If O rows of a cell
@@ -76,11 +79,12 @@ def tables_that_gain(
     class. A row has the effect of the others in its cell, without its own case.
     (Where p has fitted O, O − E of the others is that of the row with the other
     sign, and tells its class; but O − E of all, which the effect has, is then
-    about 0.) In turn, from the table with the largest gain with s = 1, each has
-    the shape (s, r) with the largest mean gain beside those added before, and is
-    added if this gain divided by its standard error is above √(2 ln m), about
-    the largest of m normal numbers, for as many tables and shapes as are
-    possible.
+    small. So a table can also correct effects that a prior made too small.)
+
+    In turn, from the table with the largest gain with s = 1, each has the shape
+    (s, r) with the largest mean gain beside those added before, and is added if
+    this gain divided by its standard error is above √(2 ln m), about the
+    largest of m normal numbers, for as many tables and shapes as are possible.
 
     Example: of a cell with the classes a, a, and of two classes with p = .5 each,
     s = .1 and r = 1, the effects are ln (2.1 / 1.1) = .65 and ln (.1 / 1.1) = −2.4.
@@ -100,8 +104,10 @@ def tables_that_gain(
         """Return the mean of the gains of rows in log-likelihood, and its standard error."""
         gains = np.log(of_classes[own_class] / np.einsum("ij,ij->i", now, of_classes))
         mean = float(np.average(gains, weights=weights))
-        spread = float(np.average((gains - mean) ** 2, weights=weights))
-        return mean, float(np.sqrt(spread / weights.sum()))
+        squares = weights @ (gains - mean) ** 2
+        if cases is not None:  # whose rows are not independent
+            squares = (np.bincount(cases, weights * (gains - mean)) ** 2).sum()
+        return mean, float(np.sqrt(squares)) / float(weights.sum())
 
     def others(table: Cells) -> list[Array]:
         return [np.maximum(_sums_of_others(table, x, weights, cases), 0.0) for x in (marks, p)]

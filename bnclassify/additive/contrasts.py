@@ -135,7 +135,7 @@ def read_feature(
     if len(labels) > _LEVELS:
         is_rare |= counts[:-1] <= np.sort(counts[:-1])[-_LEVELS - 1]
     rare = np.flatnonzero(is_rare & (counts[:-1] > 0))
-    if (min_count and len(rare)) or (len(rare) > 1 and len(labels) > COSINES):
+    if (min_count and len(rare)) or (len(rare) > 1 and np.count_nonzero(counts[:-1]) > COSINES):
         kept = np.setdiff1d(np.arange(len(labels)), rare)
         values = Values((*[labels[k] for k in kept.tolist()], UNSEEN))
         group_of_label = np.full(len(labels) + 1, len(kept), dtype=np.int32)

@@ -7,8 +7,8 @@
    held-out rows (`variances`). More rows choose the variance of pairs again.
 3. A regression with these variances gives the weights of all contrasts
    (`regression`), and the contrasts times their weights are the tables.
-4. Exact values, and groups of numbers with sharp steps, whose effects raise
-   the likelihood of rows that are left out have tables of their own, which are
+4. Exact values, cells of pairs, and groups of numbers with sharp steps, whose
+   effects raise the likelihood of held-out rows have tables of their own, which are
    added (`cells`).
 """
 
@@ -146,23 +146,23 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     """Choose variances and pairs (named ones, a number, or "auto"), and fit all terms."""
     possible = list(combinations(rows.candidates, 2)) if named is None else list(named)
     most = _MOST_PAIRS if pairs == "auto" else pairs if isinstance(pairs, int) else len(possible)
-    possible = possible[:most] if named is None and not most else possible
+    possible = possible if most else []
     variances = choose_variances(rows, possible, most, is_fixed=pairs != "auto")
     chosen = possible if variances.all.get("pair") else []
+    large = rows.large_sample()
     if len(chosen) > most:
-        chosen = _strongest_pairs(rows, variances)[:most]
+        held_out = large[0][large[1]] if large else np.zeros(0, dtype=np.intp)
+        chosen = _strongest_pairs(rows, variances, held_out)[:most]
     sides, terms = _terms(rows, chosen, variances)
-    if chosen and (large := rows.large_sample()) is not None:
+    if chosen and large:
         scale, power = _scale_of_pairs(rows, terms, *large)
         terms = [
             t._replace(precision=t.precision / scale) if len(t.contrasts) == 2 else t for t in terms
         ]
         pair = float(f"{variances.all['pair'] * scale:.4g}")
-        variances = variances._replace(all=variances.all | {"pair": pair})
-        if len(possible) <= most:  # held-out rows did not choose pairs
-            power = power_of_all(rows, power, len(large[0]))
-            variances = variances._replace(power=power)
-    regression = _regression(rows, np.arange(len(rows.classes)), terms)
+        power = power_of_all(rows, power, len(large[0]))
+        variances = variances._replace(all=variances.all | {"pair": pair}, power=power)
+    regression = _regression(rows, np.arange(len(rows.classes)), rows.weights, terms)
     weights = variances.power * regression.fit()
     some = rows.some(min(_SOME_ROWS, _SOME_NUMBERS[0] // len(rows.labels)))
     of_some = rows.weights[some]
@@ -180,10 +180,10 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     return _Fitted(rows, regression, weights, chosen, sides, tables, variances)
 
 
-def _regression(rows: Rows, at: Positions, terms: Sequence[Term]) -> Regression:
+def _regression(rows: Rows, at: Positions, weights: Array, terms: Sequence[Term]) -> Regression:
     """Return the regression of some rows, of which at most 700 give curvatures."""
     base = np.arange(0, len(at), -(-len(at) // _BASE))
-    return Regression(terms, rows.classes[at], rows.weights[at], np.log(rows.shares), base)
+    return Regression(terms, rows.classes[at], weights, np.log(rows.shares), base)
 
 
 def _scale_of_pairs(
@@ -198,14 +198,18 @@ def _scale_of_pairs(
     return scale_of_pairs((single, of_pairs), rows.classes[order], rows.shares)
 
 
-def _strongest_pairs(rows: Rows, variances: Variances) -> list[Pair]:
-    """Return the pairs that explain most of what single effects leave unexplained."""
+def _strongest_pairs(rows: Rows, variances: Variances, held_out: Positions) -> list[Pair]:
+    """Return the pairs that explain most of what single effects leave unexplained.
+
+    Rows that are held out, and rows equal to them, count once less for each.
+    """
     at = rows.some(_RANKED_ROWS)
+    weights = np.maximum(rows.weights - np.bincount(held_out, minlength=len(rows.weights)), 0)[at]
     alone = _single_terms(rows, variances.alone, variances.factors)
-    regression = _regression(rows, at, [term.at(at) for term in alone])
+    regression = _regression(rows, at, weights, [term.at(at) for term in alone])
     residuals = -np.exp(regression.scores(regression.fit(tolerance=1e-4)))
     residuals[np.arange(len(at)), rows.classes[at]] += 1
-    return rows.rank_pairs(at, rows.weights[at][:, None] * residuals)
+    return rows.rank_pairs(at, weights, residuals)
 
 
 def _terms(
@@ -264,7 +268,10 @@ def _side(feature: Feature, most: int) -> _Side:
         _, groups = np.unique((middles * most).astype(int), return_inverse=True)
     else:  # the rarer levels are one group
         groups = np.full(n, most - 1)
-        groups[np.argsort(-known, kind="stable")[: most - 1]] = np.arange(most - 1)
+        first = np.full(len(feature.mass), len(feature.groups))
+        np.minimum.at(first, feature.groups, np.arange(len(feature.groups)))
+        # Equally frequent levels are in the order of rows, which does not depend on their names.
+        groups[np.lexsort((first[:-1], -known))[: most - 1]] = np.arange(most - 1)
     groups = np.append(groups, groups.max(initial=0) + 1).astype(np.int32)
     mass = np.bincount(groups, feature.mass).astype(np.float64)
     contrasts = np.zeros((len(mass), feature.contrasts.shape[1]))

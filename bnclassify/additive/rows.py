@@ -56,9 +56,9 @@ class Rows:
         return cls(features, classes, data.levels[-1], weights, cases, shares, sample, folds)
 
     def large_sample(self) -> tuple[Positions, Mask] | None:
-        """Return up to 1,600 rows and which quarter is held out, or nothing of fewer than 800.
+        """Return up to 1,600 rows, and which quarter of their cases is held out.
 
-        Of few cases, a quarter may be most of the rows, which is nothing, too.
+        Return None if there are fewer than 800 rows, or if most of them are held out.
         """
         sample, places = _sample(self.classes, self.weights, self.cases, _LARGE_SAMPLE)
         is_held_out = places % _FOLDS == 0
@@ -87,12 +87,12 @@ class Rows:
         best = np.argsort(-np.round(sizes, 9), kind="stable")[:_CANDIDATES]
         return sorted([found[k] for k in best.tolist()])
 
-    def rank_pairs(self, rows: Positions, residuals: Array) -> list[Pair]:
+    def rank_pairs(self, rows: Positions, weights: Array, residuals: Array) -> list[Pair]:
         """Return pairs of candidates, first those whose products raise the likelihood most.
 
-        ``residuals`` are w (y − p) of some rows, (rows, classes). The slope of the
+        ``residuals`` are y − p of some rows, (rows, classes). The slope of the
         likelihood along a product z_i z_j of contrasts is G = Σ w z_i z_j (y −
-        p), whose square is E = Σ w² z_i² z_j² (y − p)² on average by chance. A
+        p), whose square is E = Σ w z_i² z_j² (y − p)² on average by chance. A
         step along it gains about (G² − E) / (E + 1/τ).
         """
         features = [self.features[i] for i in self.candidates]
@@ -101,8 +101,8 @@ class Rows:
         z = np.hstack(sides)
         slopes = np.zeros((len(owner), len(owner)))
         for of_class in residuals.T:
-            slopes += (z.T @ (of_class[:, None] * z)) ** 2
-        chance = (z**2).T @ ((residuals**2).sum(axis=1)[:, None] * z**2)
+            slopes += (z.T @ ((weights * of_class)[:, None] * z)) ** 2
+        chance = (z**2).T @ ((weights * (residuals**2).sum(axis=1))[:, None] * z**2)
         gains = (slopes - chance) / (chance + 1 / _STEP)
         marks = np.eye(len(sides))[:, owner]
         gains = (marks @ gains @ marks.T).round(9)

@@ -30,7 +30,7 @@ _MOST_STEPS = 20
 _REFRESHED = (0, 1, 3, 6, 10, 15)  # steps with new curvatures
 _POWERS = np.exp(np.linspace(-0.8, 0.4, 13))
 _SPREAD_OF_POWER = 0.3  # standard deviation of its logarithm
-_SPREAD = 2.0  # standard deviation of half the prior of ln τ
+_SPREAD = 2.0  # standard deviation of the prior of ln τ
 _ENOUGH = 1e-4  # fall of the loss for which a climb goes on
 _SCALES = (1.0, 10.0, 100.0)  # factors of the variance of pairs that many rows may choose
 _SHAPE = 0.3  # prior of a factor of a variance, in degrees of freedom
@@ -89,7 +89,8 @@ def choose_variances(
             for v, scores in enumerate(search.best.state):
                 train = search.train(v)
                 residuals = search.marks[train] - softmax(search.constant + scores, axis=1)
-                pairs_of_folds.append(rows.rank_pairs(rows.sample[train], residuals)[:most])
+                ranked = rows.rank_pairs(rows.sample[train], np.ones(len(train)), residuals)
+                pairs_of_folds.append(ranked[:most])
         search.add([{"pair": products.sum(pairs)} for pairs in pairs_of_folds])
         search.climb(["pair", *parts.types])
         if search.best.variances["pair"] and len(possible) > 1:
@@ -477,7 +478,7 @@ def _fit_scores(
         ahead = scores + turn / (turn + 3) * step
     own = (marks * posteriors_of(constant + scores, axis=1)).sum(axis=1)
     loss = (coefficients * scores).sum() / 2 - np.log(np.maximum(own, 1e-300)).sum()
-    if loss > -(marks * constant).sum() and not is_safe:
+    if loss > -(marks * log_normalize(constant)).sum() and not is_safe:
         zeros = np.zeros(scores.shape)
         return _fit_scores(kernel, marks, constant, zeros, inverts=inverts, is_safe=True)
     if not inverts:

@@ -197,7 +197,7 @@ def bnc(
     five rows, unless you pass `groups` or ``encode(weights_are="cases")``. The
     intervals are those of the normal approximation of the posterior of the
     weights [3]_. The result does not depend on the order of rows and columns,
-    or on units.
+    or on units, except for the draws of these intervals.
 
     References
     ----------
