@@ -215,6 +215,20 @@ def test_names_units_and_order_do_not_matter(change):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_names_of_classes_and_levels_that_can_be_exchanged_together_do_not_matter():
+    """The first class occurs with both levels, and each other class with one."""
+    frame = pd.DataFrame({"x": [*"uuuvvv"], "y": ["no", "maybe", "maybe", "no", "yes", "yes"]})
+    found = []
+    for names in ({"u": "k", "v": "l"}, {"u": "l", "v": "k"}):
+        for labels in ({"no": "c", "maybe": "d", "yes": "e"}, {"no": "c", "maybe": "e", "yes": "d"}):
+            other = pd.DataFrame({"x": frame["x"].map(names), "y": frame["y"].map(labels)})
+            posteriors = bn.predict(bn.bnc(class_var="y", dataset=other), other, prob=True)
+            found.append(posteriors[[*labels.values()]].to_numpy())
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
 @given(cells_of_tables(), st.randoms())
 @examples(15)
 def test_names_and_order_of_simple_tables_do_not_matter(cells, rng):

@@ -532,7 +532,7 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # MacKay (1992), in two steps (one for pairs): each is multiplied by $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums
 # $1 - σ^2 / τ$ with the posterior variance σ² of a weight, and all u are scaled to have the sum of all v. They are used if
 # the loss falls. Of 800 rows or more, three quarters of at most 1,600 predict the others with one, ten and a hundred times
-# the variance of pairs, and the mean of these is chosen in the same way, as is ρ: more rows often favor larger effects of
+# the variance of pairs, and the mean of these is chosen in the same way: more rows often favor larger effects of
 # pairs than 400 do.
 #
 # **Power.** All weights are multiplied by $\frac{n}{n + 20}\, \bar ρ^{\min(1, \sqrt{m / n})}$ for n rows, of which m chose

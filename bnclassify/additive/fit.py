@@ -149,19 +149,22 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     possible = possible if most else []
     variances = choose_variances(rows, possible, most, is_fixed=pairs != "auto")
     chosen = possible if variances.all.get("pair") else []
-    large = rows.large_sample()
+    large, ranked = rows.large_sample(), chosen
     if len(chosen) > most:
         held_out = large[0][large[1]] if large else np.zeros(0, dtype=np.intp)
-        chosen = _strongest_pairs(rows, variances, held_out)[:most]
+        ranked, chosen = [own[:most] for own in _rank_pairs(rows, variances, held_out)]
     sides, terms = _terms(rows, chosen, variances)
     if chosen and large:
-        scale, power = _scale_of_pairs(rows, terms, *large)
+        of_ranked = terms if ranked is chosen else _terms(rows, ranked, variances)[1]
+        scale, power = _scale_of_pairs(rows, of_ranked, *large)
         terms = [
             t._replace(precision=t.precision / scale) if len(t.contrasts) == 2 else t for t in terms
         ]
         pair = float(f"{variances.all['pair'] * scale:.4g}")
-        power = power_of_all(rows, power, len(large[0]))
-        variances = variances._replace(all=variances.all | {"pair": pair}, power=power)
+        variances = variances._replace(all=variances.all | {"pair": pair})
+        if ranked is chosen:  # the factors of those that are ranked know held-out rows
+            power = power_of_all(rows, power, len(large[0]))
+            variances = variances._replace(power=power)
     regression = _regression(rows, np.arange(len(rows.classes)), rows.weights, terms)
     weights = variances.power * regression.fit()
     some = rows.some(min(_SOME_ROWS, _SOME_NUMBERS[0] // len(rows.labels)))
@@ -198,18 +201,23 @@ def _scale_of_pairs(
     return scale_of_pairs((single, of_pairs), rows.classes[order], rows.shares)
 
 
-def _strongest_pairs(rows: Rows, variances: Variances, held_out: Positions) -> list[Pair]:
-    """Return the pairs that explain most of what single effects leave unexplained.
+def _rank_pairs(
+    rows: Rows, variances: Variances, held_out: Positions
+) -> tuple[list[Pair], list[Pair]]:
+    """Return pairs, first those that explain most of what single effects leave unexplained.
 
-    Rows that are held out, and rows equal to them, count once less for each.
+    They are ranked without the rows that are held out, and again with all rows.
     """
     at = rows.some(_RANKED_ROWS)
-    weights = np.maximum(rows.weights - np.bincount(held_out, minlength=len(rows.weights)), 0)[at]
+    # Of rows that are equal to those held out, each of these is taken away.
+    held = np.bincount(held_out, minlength=len(rows.weights))
+    weights = np.maximum(rows.weights - held, 0)[at]
     alone = _single_terms(rows, variances.alone, variances.factors)
     regression = _regression(rows, at, weights, [term.at(at) for term in alone])
     residuals = -np.exp(regression.scores(regression.fit(tolerance=1e-4)))
     residuals[np.arange(len(at)), rows.classes[at]] += 1
-    return rows.rank_pairs(at, weights, residuals)
+    without, with_all = [rows.rank_pairs(at, w, residuals) for w in (weights, rows.weights[at])]
+    return without, with_all
 
 
 def _terms(

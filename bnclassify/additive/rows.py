@@ -161,8 +161,9 @@ def _order_by_contents(
     exchangeable = _sums(len(color), marks[: len(features)], [f.groups for f in features])
     # Rows of cases that can be exchanged have the same order in all colors.
     of_cases = color * 0 if cases is None else cases
-    # Classes of the same share are in the order of the colors of their rows.
-    of_classes = np.lexsort((np.bincount(classes, color, len(share)), share)).argsort()[classes]
+    # Classes of the same share are in the order of the colors of their rows, then of their levels.
+    sums = [np.bincount(classes, x, len(share)) for x in (exchangeable, color)]
+    of_classes = np.lexsort((*sums, share)).argsort()[classes]
     return np.lexsort((of_cases, exchangeable, color, of_classes))
 
 
