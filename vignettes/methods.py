@@ -542,18 +542,18 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # ranked without the rows that are held out, of at most 65,536, by the sum of $(G^2 - E) / (E + 100)$ over products z of three
 # principal contrasts of each side, with $G = \sum z\, (y_c - P(c \mid x))$ and E the sum of the squares of its terms.
 #
-# **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than twelve on a side,
+# **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than four on a side,
 # and the groups of numbers can have effects
 #
 # $$r \ln \frac{O_c + s}{E_c + s}$$
 #
 # in addition, with $O_c$ the number of rows of class c in the cell, of at most 16,384 different ones, and $E_c$ the sum of
-# their fitted probabilities $P(c \mid x)$ without such effects, so that these also correct effects that a prior made too
-# small. With r = 1, this is the ratio of a gamma-Poisson model. All s of 0.03, 0.3, 3 and 30 and r of 1, ½, −½ and −1 are
-# tried, by the likelihood of rows that are left out of O and of E, with their case. The sixteen tables that gain most with s
-# = 1 are tried in this order, and each is added if its mean gain beside those before is above $\sqrt{2 \ln m}$ of its
-# standard errors, about the largest of m normal numbers, with m = 8 p (p + 1) for p features. With r < 0, a class that was
-# seen becomes less probable, as if each person had one row of each class.
+# their probabilities $P(c \mid x)$ by the weights of all other rows. With r = 1, this is the ratio of a gamma-Poisson model.
+# All s of 0.03, 0.3, 3 and 30 and r of 1, ½, −½ and −1 are tried, by the likelihood of rows that are left out of O, of E and
+# of the weights behind E, with their case. The sixteen tables that gain most with s = 1 are tried in this order, and each is
+# added if its mean gain beside those before is above $\sqrt{2 \ln m}$ of its standard errors, about the largest of m normal
+# numbers, with m = 8 p (p + 1) for p features. With r < 0, a class that was seen becomes less probable, as if each person had
+# one row of each class.
 #
 # Effects of pairs below 0.003 nats are left out, and tables have six digits.
 #

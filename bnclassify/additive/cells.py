@@ -18,6 +18,7 @@ import numpy as np
 from ..tools.arrays import Array, Codes, Positions
 from .contrasts import COSINES, Feature
 
+_FEWEST = 4  # values of the larger side of a pair; with fewer, contrasts have all cells
 _MOST_CELLS = 2**15
 _KEPT = 16  # tables that are tried with all shapes
 _SHAPES = tuple(product((0.03, 0.3, 3.0, 30.0), (1.0, 0.5, -0.5, -1.0)))
@@ -48,7 +49,8 @@ def possible_tables(
         if any(features[j].mass[-1] > 0 and not features[j].counts_missing for j in scope):
             continue
         sizes = [features[j].n_exact + 1 for j in scope]  # the last is that of missing values
-        if max(sizes) - 1 <= COSINES or np.prod(sizes) > _MOST_CELLS:
+        least = COSINES if len(scope) == 1 else _FEWEST
+        if max(sizes) - 1 <= least or np.prod(sizes) > _MOST_CELLS:
             continue
         cells = np.ravel_multi_index([features[j].exact for j in scope], sizes)
         if len(np.unique(cells[rows])) <= _REPEATED * n:
@@ -64,6 +66,7 @@ def tables_that_gain(
     tables: Sequence[Cells],
     rows: Positions,
     posteriors: Array,
+    shares: tuple[Any, Array],
     classes: Positions,
     weights: Array,
     cases: Positions | None,
@@ -71,15 +74,14 @@ def tables_that_gain(
 ) -> list[Cells]:
     """Return the tables that raise the likelihood of rows that are held out, with effects.
 
-    Of the ``rows`` by which they are chosen, the posteriors p without tables,
-    (rows, classes), classes, weights and cases are given. If O rows of a cell
-    have a class, and E = Σ p are expected, its effect is r ln (O + s) / (E + s):
-    the mean of a gamma-Poisson model, to a power r. With r below 0, a class
-    that was seen becomes less probable, as where each person has one row per
-    class. A row has the effect of the others in its cell, without its own case.
-    (Where p has fitted O, O − E of the others is that of the row with the other
-    sign, and tells its class; but O − E of all, which the effect has, is then
-    small. So a table can also correct effects that a prior made too small.)
+    Of the ``rows`` by which they are chosen, the posteriors p without the row
+    and without tables, (rows, classes), classes, weights and cases are given. If
+    O rows of a cell have a class, and E = Σ p are expected, its effect is r ln
+    (O + s) / (E + s): the mean of a gamma-Poisson model, to a power r. With r
+    below 0, a class that was seen becomes less probable, as where each person
+    has one row per class. A row has the effect of the others in its cell,
+    without its own case, and E without what the fit adds to others for the row
+    (`shares`), because both would tell its class.
 
     In turn, from the table with the largest gain with s = 1, each has the shape
     (s, r) with the largest mean gain beside those added before, and is added if
@@ -112,6 +114,16 @@ def tables_that_gain(
     def others(table: Cells) -> list[Array]:
         return [np.maximum(_sums_of_others(table, x, weights, cases), 0.0) for x in (marks, p)]
 
+    def absorbed(table: Cells) -> Array:
+        """Return the residual of each row that the fit adds to the others in its cell."""
+        vectors, curvatures = shares
+        sums = _sums_of_others(table, curvatures[:, None] * vectors, weights, cases)
+        return np.asarray(np.einsum("ij,ij->i", sums, vectors)[:, None] * (marks - p))
+
+    def best_shape(of_others: Sequence[Array]) -> tuple[float, float, tuple[float, float]]:
+        """Return the mean gain, its error, and the shape, with the largest mean gain."""
+        return max([(*gain(now, ratios(of_others, shape)), shape) for shape in _SHAPES])
+
     of_rows = [table._replace(cells=table.cells[rows]) for table in tables]
     first = [
         max(gain(p, ratios(own, (1.0, r)))[0] for r in (1, -1)) for own in map(others, of_rows)
@@ -119,8 +131,10 @@ def tables_that_gain(
     now, added, cells_left = p, list[Cells](), _MOST_CELLS
     for k in np.argsort(-np.round(first, 9), kind="stable")[:_KEPT].tolist():
         table, of_others = of_rows[k], others(of_rows[k])
-        tried = [(*gain(now, ratios(of_others, shape)), shape) for shape in _SHAPES]
-        mean, error, shape = max(tried)
+        mean, error, shape = best_shape(of_others)
+        if mean > clear * error:
+            of_others[1] = np.maximum(of_others[1] - absorbed(table), 0.0)
+            mean, error, shape = best_shape(of_others)
         if mean > clear * error and table.size <= cells_left:
             totals = [
                 np.array(

@@ -176,9 +176,9 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
         )
     if tables:
         cases = None if rows.cases is None else rows.cases[some]
-        posteriors = np.exp(regression.scores(weights)[some])
+        left_out = regression.left_out_posteriors(weights, variances.power, some)
         tables = tables_that_gain(
-            tables, some, posteriors, rows.classes[some], of_some, cases, len(rows.features)
+            tables, some, *left_out, rows.classes[some], of_some, cases, len(rows.features)
         )
     return _Fitted(rows, regression, weights, chosen, sides, tables, variances)
 

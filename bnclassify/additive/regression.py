@@ -359,6 +359,46 @@ class Regression:
 
         return solve
 
+    def left_out_posteriors(
+        self, weights: Array, power: float, rows: Positions
+    ) -> tuple[Array, tuple[Any, Array]]:
+        """Return the posteriors of some rows, each without the row, by one step of Newton.
+
+        The weights were multiplied by a power, and so are their changes. Also
+        return z and d of the rows, of which d_j z_i · z_j is the share of the
+        residual of row i that the fit adds to the posterior of row j.
+
+        With the leverage h = xᵀ (Xᵀ D X + Λ)⁻¹ x and the curvature d of a row,
+        the mean over classes, its scores change by (p − y) h / (1 − d h). With
+        the kernel K = L Lᵀ of the base and the kernel k of a row with it, h =
+        zᵀ (1 + Lᵀ D L)⁻¹ z, z = L⁻¹ k.
+        """
+        from scipy.linalg import solve_triangular  # slow to import
+
+        posteriors = np.exp(self.scores(weights))
+        d, n = self._mean_curvatures(posteriors), len(self.base)
+        of_base = d[self.base] * (self._share_of_base * float(d.sum()) / float(d[self.base].sum()))
+        kernel = self._kernel.copy()
+        kernel[np.diag_indices(n)] *= 1 + 1e-6
+        lower = np.linalg.cholesky(kernel)
+        system = lower.T @ (of_base[:, None] * lower)
+        system[np.diag_indices(n)] += 1
+        inner = lower @ np.linalg.cholesky(system)  # K + K D K = inner innerᵀ
+        vectors = np.empty((len(rows), n), dtype="f")
+        for block in slices(len(rows), most=4000):
+            terms = [t.at(np.append(self.base, rows[block])) for t in self._scaled[0]]
+            k = OF_CONSTANT + covariances(terms, n, "f")[n:]
+            vectors[block] = solve_triangular(inner, k.T, lower=True, check_finite=False).T
+        vectors *= np.float32(power**0.5)
+        leverages = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+        of_rows, one = posteriors[rows], np.minimum(self.weights, 1.0)
+        bends = (d * one / np.maximum(self.weights, 1e-300))[rows]
+        change = one[rows] * leverages / np.maximum(1 - bends * leverages, 0.05)
+        residuals = of_rows.copy()
+        residuals[np.arange(len(rows)), self.classes[rows]] -= 1
+        scores = np.log(np.maximum(of_rows, 1e-300)) + residuals * change[:, None]
+        return posteriors_of(scores, axis=1), (vectors, bends)
+
 
 def covariances(terms: Sequence[Term], n: int, dtype: str = "d") -> Array:
     """Return Σ products of contrasts / λ of rows with the first n of them, (rows, n)."""
