@@ -103,3 +103,13 @@ def test_intervals_of_a_sum_cover_the_truth():
         found = bn.predict(x, frame, prob=True, interval=0.9)["yes"]
         covered.append(((found["lower"] <= truth) & (truth <= found["upper"])).mean())
     assert 0.85 <= np.mean(covered) <= 0.97
+
+
+@pytest.mark.filterwarnings("ignore:all rows have the class", "ignore:no feature remains")
+@pytest.mark.parametrize("frame", [{"y": [*"ab"] * 5}, {"x": [1.0, 2.0, 3.0] * 4, "y": ["a"] * 12}])
+def test_without_features_or_with_one_class_intervals_have_no_width(frame):
+    frame = pd.DataFrame(frame)
+    found = bn.predict(bn.bnc(class_var="y", dataset=frame, interval=True), frame, prob=True, interval=0.9)
+    lower, estimate, upper = (found.xs(part, axis=1, level=1) for part in ("lower", "estimate", "upper"))
+    np.testing.assert_allclose(lower, estimate, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(upper, estimate, rtol=0, atol=1e-12)

@@ -64,7 +64,7 @@ except AttributeError as answer:
 # (other-packages)=
 # ## From e1071, klaR, naivebayes and caret
 #
-# Name the class instead of a formula, and all other columns are features. For `Class ~ V1 + V2`, pass the columns:
+# Formulas are not used: name the class, and all other columns are features. For `Class ~ V1 + V2`, pass the columns:
 # `df[["V1", "V2", "Class"]]`.
 #
 # | there | here | what differs |

@@ -539,8 +539,9 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # the variances, with the same mean $\bar ρ$ of ρ, because variances that few rows choose make effects too large.
 #
 # **Pairs.** At most 128 pairs, of the 64 features with the largest effects in all rows, are used. If there are more, they are
-# ranked without the rows that are held out, of at most 65,536, by the sum of $(G^2 - E) / (E + 100)$ over products z of three
-# principal contrasts of each side, with $G = \sum z\, (y_c - P(c \mid x))$ and E the sum of the squares of its terms.
+# ranked by the sum of $(G^2 - E) / (E + 100)$ over products z of three principal contrasts of each side, with $G = \sum z\,
+# (y_c - P(c \mid x))$ and E the sum of the squares of its terms: without the held-out rows when variances are chosen, and
+# with all rows, of at most 65,536, in the end.
 #
 # **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than four on a side,
 # and the groups of numbers can have effects

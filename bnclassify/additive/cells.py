@@ -74,14 +74,14 @@ def tables_that_gain(
 ) -> list[Cells]:
     """Return the tables that raise the likelihood of rows that are held out, with effects.
 
-    Of the ``rows`` by which they are chosen, the posteriors p without the row
-    and without tables, (rows, classes), classes, weights and cases are given. If
+    ``posteriors``, (rows, classes), are those of each of the ``rows`` without this
+    row and without tables, p; ``classes``, ``weights`` and ``cases`` are theirs. If
     O rows of a cell have a class, and E = Σ p are expected, its effect is r ln
     (O + s) / (E + s): the mean of a gamma-Poisson model, to a power r. With r
     below 0, a class that was seen becomes less probable, as where each person
     has one row per class. A row has the effect of the others in its cell,
     without its own case, and E without what the fit adds to others for the row
-    (`shares`), because both would tell its class.
+    (``shares``), because both would show its class.
 
     In turn, from the table with the largest gain with s = 1, each has the shape
     (s, r) with the largest mean gain beside those added before, and is added if

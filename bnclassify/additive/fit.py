@@ -44,8 +44,11 @@ _MOST_TIMES = 3  # the numbers of 3,000 rows or more, divided by those; more are
 _BASE = 700  # number of rows by which curvatures are approximated
 _RANKED_ROWS = 2**16  # rows by which pairs are ranked
 _SOME_ROWS = 2**14  # rows by which tables of cells are chosen, and moments of effects computed
-_SOME_NUMBERS = 2**19, 2**23  # maximum number of these times classes, and times effects and classes
-_LEAST_EFFECT = 0.003  # mean effect of a pair, in nats, below which it is left out
+_TABLE_NUMBERS = 2**19  # maximum number of these rows times classes, for tables of cells
+_MOMENT_NUMBERS = 2**23  # maximum number of these rows times effects and classes, for moments
+_LEAST_EFFECT = (
+    0.003  # root mean square of the effects of a pair, in nats, below which it is left out
+)
 _DIGITS = 6  # of effects, so that files and pages are small
 
 
@@ -162,12 +165,14 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
         ]
         pair = float(f"{variances.all['pair'] * scale:.4g}")
         variances = variances._replace(all=variances.all | {"pair": pair})
-        if ranked is chosen:  # the factors of those that are ranked know held-out rows
+        if (
+            ranked is chosen
+        ):  # if not, held-out rows chose factors of pairs, and a power is too large
             power = power_of_all(rows, power, len(large[0]))
             variances = variances._replace(power=power)
     regression = _regression(rows, np.arange(len(rows.classes)), rows.weights, terms)
     weights = variances.power * regression.fit()
-    some = rows.some(min(_SOME_ROWS, _SOME_NUMBERS[0] // len(rows.labels)))
+    some = rows.some(min(_SOME_ROWS, _TABLE_NUMBERS // len(rows.labels)))
     of_some = rows.weights[some]
     tables = list[Cells]()
     if len(rows.labels) > 1:
@@ -209,7 +214,7 @@ def _rank_pairs(
     They are ranked without the rows that are held out, and again with all rows.
     """
     at = rows.some(_RANKED_ROWS)
-    # Of rows that are equal to those held out, each of these is taken away.
+    # A row that is held out counts once less, so that rows equal to it stay.
     held = np.bincount(held_out, minlength=len(rows.weights))
     weights = np.maximum(rows.weights - held, 0)[at]
     alone = _single_terms(rows, variances.alone, variances.factors)
@@ -367,7 +372,7 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
 def _moments(rows: Rows, tables: Sequence[Array], pairs: Sequence[PairEffects]) -> UnknownEffects:
     """Return the means and covariances of effects in at most 16,384 rows, for unknown values."""
     n_effects = max((len(tables) + len(pairs)) * len(rows.labels), 1)
-    some = rows.some(min(_SOME_ROWS, max(_SOME_NUMBERS[1] // n_effects, 1)))
+    some = rows.some(min(_SOME_ROWS, max(_MOMENT_NUMBERS // n_effects, 1)))
     groups: Codes = np.array([f.groups[some] for f in rows.features]).reshape(
         len(tables), len(some)
     )

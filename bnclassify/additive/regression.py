@@ -32,8 +32,8 @@ _REFRESHED = (0, 4, 10)  # steps with new curvatures
 class Term(NamedTuple):
     """A table of the groups of a feature, or of the cells of two, as contrasts times weights.
 
-    Of each side, ``groups`` has the group of each row, and ``contrasts`` are
-    (groups, k). The weights are those of the products of contrasts of both
+    ``groups`` has the group of each row, one array per side, and ``contrasts``
+    are (groups, k). The weights are those of the products of contrasts of both
     sides. ``precision`` is one over their prior variance, of a feature 1.
     """
 
@@ -99,7 +99,7 @@ class Regression:
         Weights are those of contrasts. Their squares sum to the same as those
         of the scores, W Vᵀ.
         """
-        n = self.constant.shape[-1]
+        n = len(self.constant)
         return np.asarray(np.linalg.qr(np.hstack([np.ones((n, 1)), np.eye(n)[:, 1:]]))[0][:, 1:])
 
     @cached_property
@@ -230,6 +230,8 @@ class Regression:
             else:
                 share = float(np.clip(below / (below - above), 0.1, 0.9))
                 t = low + (high - low) * share
+        else:
+            posteriors = posteriors_of(scores + t * along, axis=0)
         return t, posteriors
 
     def draw(self, weights: Array, n: int) -> list[Array]:
@@ -241,6 +243,8 @@ class Regression:
         """
         from scipy.sparse.linalg import LinearOperator, cg  # slow to import
 
+        if not self.terms or not weights.size:
+            return [weights] * n
         posteriors = np.exp(self.scores(weights))
         roots, rng = np.sqrt(posteriors), np.random.default_rng(0)
         precondition, shape = self._preconditioner(posteriors), weights.shape

@@ -140,11 +140,12 @@ def _order_by_contents(
     if cases is not None:
         columns.append((cases, np.bincount(cases, weights) / float(weights.sum()), False))
     # Rows have the same color if their values are as frequent, in each class; then, if these occur
-    # in rows of the same colors, and so on. Colors are whole numbers, so that sums are exact.
+    # in rows of the same colors, and so on. Colors are whole numbers, and their last 16 bits are
+    # summed, so that sums are exact in any order.
     for _ in range(3):
         marks = list[Array]()
         for groups, mass, is_ordered in columns:
-            totals = np.bincount(groups, weights * (color + 1.0) ** 2, len(mass))
+            totals = np.bincount(groups, weights * (color % 2**16 + 1.0) ** 2, len(mass))
             mark = 2 + mass + totals / float(weights.sum()) ** 3
             if is_ordered:
                 mark += mass.cumsum()

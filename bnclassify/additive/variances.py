@@ -160,7 +160,7 @@ class _Search:
     def add(self, of_folds: Sequence[dict[str, Array]]) -> None:
         """Add types of contrasts, with kernels at the rows of the sample, or replace them.
 
-        Kept are the covariances of rows outside a fold, then inside, with those outside.
+        The search keeps the covariances of rows outside a fold, then inside, with those outside.
         """
         kernels, self.kernels = self.kernels, []
         for v, own in enumerate(of_folds):
