@@ -728,3 +728,14 @@ def test_no_row_that_counts_is_told_of_in_any_form(learn):
     for data in (weighed, chunks(weighed), by_dask(weighed, 2)):
         with pytest.raises(ValueError, match="all weights are 0"):
             bn.lp(x, where_they_are(data, weights="w"), smooth=1)
+
+
+def test_a_part_without_values_has_the_type_of_others():
+    """Also if it declares labels."""
+    parts = [
+        pd.DataFrame({"x": pd.Categorical([None] * 3, ["u", "v"]), "y": [*"aba"]}),
+        pd.DataFrame({"x": [1, 2, 2], "y": [*"bab"]}),
+    ]
+    data = bn.encode(parts)
+    assert data.levels[0] == (1, 2)
+    assert data.codes[0].tolist() == [-1, -1, -1, 0, 1, 1]

@@ -76,8 +76,8 @@ def _narrow_columns(frame: pd.DataFrame) -> _Narrow:
     for array, kind in zip(*arrays_and_types(frame), strict=True):
         narrow: Any = array
         if isinstance(array, pd.Categorical) or kind == "string":
-            narrow = _as_categories(array)
-            size += narrow.codes.nbytes + _BYTES_PER_LEVEL * len(narrow.categories)
+            narrow = _Labels(*encode_column(array))
+            size += narrow.codes.nbytes + _BYTES_PER_LEVEL * len(narrow.levels)
         else:
             if array.dtype == object and kind in _NULLABLE:
                 with suppress(OverflowError):  # integers beyond 64 bits stay as they are
@@ -89,15 +89,12 @@ def _narrow_columns(frame: pd.DataFrame) -> _Narrow:
     return _Narrow([columns], [frame.index], size)
 
 
-def _as_categories(column: Any) -> pd.Categorical:
-    """Return a column as categories without decimals, with codes of few bytes."""
-    levels, codes, is_ordered = encode_column(column)
-    return _categories(levels, codes, is_ordered)
+class _Labels(NamedTuple):
+    """A column of labels: its levels, the code of each row, and whether levels are in order."""
 
-
-def _categories(levels: tuple[Any, ...], codes: ArrayOf[Any], is_ordered: bool) -> pd.Categorical:
-    dtype: Any = pd.CategoricalDtype(pd.Index(levels, tupleize_cols=False), is_ordered)
-    return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
+    levels: tuple[Any, ...]
+    codes: ArrayOf[Any]
+    is_ordered: bool
 
 
 _NULLABLE: dict[str, Any] = {"boolean": "boolean", "integer": "Int64"}
@@ -118,10 +115,17 @@ def _join_column(name: Hashable, parts: Sequence[Any]) -> Any:
     integers, whole numbers of type float are integers, too, because missing
     values make them floats.
     """
-    are_empty = [bool(pd.isna(part).all()) for part in parts]
+    values = [part.codes if isinstance(part, _Labels) else part for part in parts]
+    are_empty = [
+        bool((own < 0).all() if isinstance(part, _Labels) else pd.isna(own).all())
+        for part, own in zip(parts, values, strict=True)
+    ]
     filled = [part for part, is_empty in zip(parts, are_empty, strict=True) if not is_empty]
-    if any(isinstance(part, pd.Categorical) for part in filled or parts):
-        return _join_categories(name, list(map(_as_categories, parts)))
+    if any(isinstance(part, _Labels) for part in filled or parts):
+        own = [
+            part if isinstance(part, _Labels) else _Labels(*encode_column(part)) for part in parts
+        ]
+        return _join_labels(name, own)
     kinds = {part.dtype.kind for part in filled}
     if "b" in kinds and len(kinds) > 1:
         raise two_types_error(name, [pd.Series(part).dropna().tolist()[0] for part in filled])
@@ -136,7 +140,7 @@ def _join_column(name: Hashable, parts: Sequence[Any]) -> Any:
         if all((own % 1 == 0).all() for own in floats):
             type_of_missing = "Int64"
     series = []
-    for part, is_empty in zip(parts, are_empty, strict=True):
+    for part, is_empty in zip(values, are_empty, strict=True):
         if is_empty:
             series.append(pd.Series(np.nan, range(len(part)), dtype=type_of_missing))
         else:
@@ -145,15 +149,15 @@ def _join_column(name: Hashable, parts: Sequence[Any]) -> Any:
     return pd.concat([own for own in series if len(own)] or series[:1], ignore_index=True).array
 
 
-def _join_categories(name: Hashable, parts: Sequence[pd.Categorical]) -> pd.Categorical:
+def _join_labels(name: Hashable, parts: Sequence[_Labels]) -> pd.Categorical:
     """Return the labels of all parts, in the order that all declare or, if they differ, sorted."""
-    own = [tuple(part.categories.tolist()) for part in parts]
-    labels = joined_levels(name, own)
-    is_ordered = all(part.ordered for part, levels in zip(parts, own, strict=True) if levels)
-    is_ordered = is_ordered and all(levels in ((), labels) for levels in own)
+    labels = joined_levels(name, [part.levels for part in parts])
+    is_ordered = all(part.is_ordered for part in parts if part.levels)
+    is_ordered = is_ordered and all(part.levels in ((), labels) for part in parts)
     place = {label: code for code, label in enumerate(labels)}
     codes = []
-    for part, levels in zip(parts, own, strict=True):
-        new = np.array([*map(place.__getitem__, levels), -1], dtype=code_type(len(labels)))
+    for part in parts:
+        new = np.array([*map(place.__getitem__, part.levels), -1], dtype=code_type(len(labels)))
         codes.append(new[part.codes])
-    return _categories(labels, np.concatenate(codes), is_ordered)
+    dtype: Any = pd.CategoricalDtype(pd.Index(labels, tupleize_cols=False), is_ordered)
+    return pd.Categorical.from_codes(np.concatenate(codes), dtype=dtype, validate=False)
