@@ -938,14 +938,14 @@ class Frame(Opened[Dataset]):
 
 def _encode_with_weights(rows: OpenedData, weights: object) -> Countable:
     if rows.in_parts:
+        if isinstance(rows, Countable):
+            raise TypeError(
+                "weights must be None for encoded partitioned data. Pass the source to encode."
+            )
         if not is_column_name(weights):
             raise TypeError(
                 "weights must be the name of a column if data are partitioned; "
                 f"got {shown(weights)}."
-            )
-        if isinstance(rows, Countable):
-            raise TypeError(
-                "weights must be None for encoded partitioned data. Pass the source to encode."
             )
         check_columns([weights], rows.columns, "weights")
         return rows.read(Columns(weights=weights))

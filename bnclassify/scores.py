@@ -115,7 +115,7 @@ UNKNOWN = -2
 """The state of an unknown value, which is not evidence; that of a missing one is -1."""
 
 _LEAST_VARIANCE = 1e-4
-_USUAL = 5  # number of training rows with so many missing values that show what these add up to
+USUAL_ROWS = 5  # number of training rows with so many missing values that show what these add up to
 # The mean of a logistic function of a normal number z is about that of z / √(1 + πv/8).
 _PROBIT = np.pi / 8
 
@@ -298,7 +298,7 @@ def number_of_usual_gaps(gaps: Positions, weights: Array) -> float:
     of_numbers = np.bincount(gaps, weights)
     rows_with_as_many: Array = of_numbers[::-1].cumsum()[::-1]
     # 1e-9: rounding of weights
-    usual = np.flatnonzero(rows_with_as_many >= _USUAL - 1e-9)
+    usual = np.flatnonzero(rows_with_as_many >= USUAL_ROWS - 1e-9)
     return float(max(usual.max(initial=0), 1))
 
 
@@ -794,7 +794,7 @@ def scopes_and_term_values(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features it depends on, and its values."""
     are_single, features, starts, entries = x.single_tables
     looked_up: Iterator[Array] = iter(())
-    if len(rows) < 2**10:  # from which tables are looked up as fast one by one
+    if len(rows) < 2**10:  # with more rows, tables are looked up one by one as fast
         cells = np.add(rows.codes[features], 1 + starts[:, None], dtype=np.intp)
         looked_up = iter(entries.take(cells, axis=0))
     for term, is_single in zip(x.terms, are_single, strict=True):
@@ -817,7 +817,7 @@ def _network_scores(x: Sum, rows: Rows) -> Array:
     if x.densities_by_owner:
         return log_joint_of_network(*network_terms_and_codes(x, rows), cyclic=x.is_cyclic)
     codes = _codes_in_tables(x, rows)
-    # 2**10: number of rows from which tables are looked up as fast one by one
+    # 2**10: with more rows, tables are looked up one by one as fast
     total = sum_terms(x.stacked_factors if len(rows) < 2**10 else x.factors_ordered_by_shape, codes)
     if codes.min(initial=0) < 0:
         add_marginalized_terms(

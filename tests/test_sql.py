@@ -62,6 +62,7 @@ def check(run, model, frame):
     found = sorted(run(bn.to_sql(model, table=table, key="row id"), rows, table))
     assert [row[0] for row in found] == list(range(len(rows)))
     rows = rows[has_answer(model, rows)]
+    assert len(rows)
     assert {value for row in found if row[0] not in rows.index for value in row[1:]} <= {None}
     found = [row for row in found if row[0] in rows.index]
     assert [row[1] for row in found] == bn.predict(model, rows, unseen="missing").tolist()
@@ -91,7 +92,7 @@ def test_sums_have_no_answer_if_a_value_is_missing_of_which_training_says_nothin
     for x in (
         model,
         *([] if model.pairs else [bn.scorecard(model)]),
-    ):  # more values are missing than in any training row
+    ):  # more values are missing than in five training rows
         nothing = rows.head(1).assign(**dict.fromkeys(bn.features(x), float("nan")))
         assert set(run(bn.to_sql(x, table="t"), nothing, "t")[0]) == {None}
 

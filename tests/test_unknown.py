@@ -414,3 +414,16 @@ def test_many_rows_are_scored_as_few_rows(default, people):
     parts = [rows.iloc[at : at + 500] for at in range(0, len(rows), 500)]
     expected = np.vstack([bn.predict(default, part, prob=True) for part in parts])
     np.testing.assert_allclose(bn.predict(default, rows, prob=True), expected, rtol=0, atol=1e-12)
+
+
+def test_tables_read_again_treat_missing_values_that_are_no_evidence_as_unknown():
+    """Also if training rows lack some: a row that lacks more than five rows do has the class shares."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(400, 6))).add_prefix("x")
+    frame["y"] = np.where(frame.sum(axis=1) + rng.normal(size=400) > 0.3, "a", "b")
+    frame.iloc[:, :6] = frame.iloc[:, :6].mask(rng.random((400, 6)) < 0.15)
+    x = bn.bnc(class_var="y", dataset=frame, pairs=0, missing_level=False)
+    again = bn.from_effects(bn.effects(x), dataset=frame)
+    nothing = bn.predict(again, dict.fromkeys(bn.features(x)), prob=True).iloc[0]
+    shares = frame["y"].value_counts(normalize=True)
+    np.testing.assert_allclose(nothing, shares[nothing.index], atol=1e-9)

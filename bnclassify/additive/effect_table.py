@@ -27,6 +27,7 @@ from ..model import (
 )
 from ..numbers import Discretizer, Merger, Preparation, cut_point_as_text, interval_labels
 from ..scores import (
+    USUAL_ROWS,
     Completed,
     Formula,
     Rows,
@@ -224,8 +225,12 @@ class EffectTable(BuiltOn):
             if told.always.any():
                 texts.append("in features that no training row lacks")
             if np.count_nonzero(told.gaps) > told.most:
-                number = f"{told.most:g} missing values{' of others' if texts else ''}"
-                texts.append(f"in rows with more than {number}, as fewer than 5 training rows have")
+                number = f"{told.most:g} missing value{'s' * (told.most != 1)}"
+                others = " in other features" if texts else ""
+                texts.append(
+                    f"in rows with more than {number}{others}, because fewer than "
+                    f"{USUAL_ROWS} training rows have so many"
+                )
         others = f", but unknown {', and '.join(texts)}" if texts else ""
         return f"given the {what} of (missing){others}"
 
@@ -452,7 +457,8 @@ def with_effect_moments(x: EffectTable, dataset: AnyTable) -> EffectTable:
     """Return a table with the moments of its effects in training rows, and the class shares.
 
     Missing values of features that no row lacks, and whose missing values have
-    no effect, are unknown. A table that has moments keeps which values are.
+    no effect, are unknown, and so are those of rows that lack more values than
+    five rows do. A table that has moments keeps this rule.
     """
     data = encode_for_model(x, training_rows(x, dataset), argument="dataset")
     codes = x.rows_to_score(data, "missing").codes
@@ -464,9 +470,8 @@ def with_effect_moments(x: EffectTable, dataset: AnyTable) -> EffectTable:
     counts = np.maximum(np.bincount(of_class, weights, len(x.constant)), _HALF)
     is_evidence = np.array([bool(table[-1].any()) for table in x.tables], dtype=bool)
     missing = np.less(codes, 0)
-    evidence = missing & is_evidence[:, None]
-    moments = UnknownEffects.from_rows(effects, evidence, weights, counts / counts.sum())
-    kept: dict[str, Any] = {"always": ~(is_evidence | missing.any(axis=1))}
+    moments = UnknownEffects.from_rows(effects, missing, weights, counts / counts.sum())
+    kept: dict[str, Any] = {"always": moments.always & ~is_evidence}
     if x.unknown is not None:
         kept = {name: getattr(x.unknown, name) for name in ("always", "gaps", "most")}
     return replace(x, unknown=replace(moments, **kept))

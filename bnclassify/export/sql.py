@@ -107,10 +107,11 @@ def to_sql(
     represent a number are missing. Numbers beyond ±1e300 are not distinguished,
     nor are those nearer to 0 than 1e-199. A `DN` requires all features, so all
     results are NULL for other rows. They are also NULL if a sum of effects
-    lacks a value that was never missing in training, or more values than ten
-    training rows do; for `predict`, such values are unknown, which has no
-    formula for all combinations. So a row of NULLs has NULL, and not the class
-    shares. Posteriors differ from `predict` by less than 1e-9.
+    lacks a value that was never missing in training, or more than one value
+    and more values than five training rows do; for `predict`, such values are
+    unknown, which has no formula for all combinations. So a row of NULLs has
+    NULL, and not the class shares, unless it lacks as many values as training
+    rows do. Posteriors differ from `predict` by less than 1e-9.
 
     Values are compared with the levels as text or, if all levels are numbers,
     as numbers. Integers from 2**53 on, which floats merge, are compared digit
