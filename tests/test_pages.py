@@ -105,8 +105,10 @@ def test_the_pictures_of_the_readme_are_of_its_model():
     assert answer.encode() in (ROOT / "vignettes" / "page.png").read_bytes()
     important = (ROOT / "vignettes" / "importance.svg").read_text(encoding="utf-8")
     assert all(f">{name}<" in important for name in bn.features(model))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"which add up to {reasons.sum():+.2f};" in readme
     missing = bn.predict(model, bea | {"pressure": None}, prob=True)["yes"].item()
-    assert f"the probability would be {missing:.2f}." in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"the probability would be {missing:.2f}." in readme
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)

@@ -78,7 +78,7 @@ def to_sql(
     numbers : {"text", "typed"}, default "text"
         With "text", columns of numbers may be text in the database, which is
         checked. With "typed", they are numbers, and NULL where they are
-        missing, so the statement is short and easy to review.
+        missing, so the statement is shorter and easier to review.
 
     Returns
     -------
@@ -125,7 +125,8 @@ def to_sql(
     its default.
 
     The length of the statement is proportional to the number of entries of the
-    tables. Statements of sums of effects, such as the default, are short.
+    tables: about 100,000 characters for a sum of effects of eight numbers with
+    15 pairs, and 25,000 with ``pairs=0``.
     Marginalization needs products of tables, which are large if features have
     several parents; models that do not marginalize do not need them. PostgreSQL
     compiles long statements, which often takes longer than it saves;

@@ -239,6 +239,11 @@ def bnc(
     check_column_name(class_var)
     Whole(least=2, most=1000).check("draws", draws)
     check_jobs(n_jobs)
+    if "weights" in lp_args:
+        raise TypeError(
+            "bnc does not have the argument 'weights'. Pass them in dataset, with "
+            "bnc(class_var=..., dataset=encode(dataset, weights=...))."
+        )
     data = open_data(dataset)
     with showing_progress(progress), using_jobs(n_jobs):
         if dag_learner is None:
@@ -397,9 +402,7 @@ def _learner_options(
     lp_args: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the arguments of the learner, with the prior of `lp` if it scores fitted models."""
-    advice = (
-        "Pass arguments of the learner in dag_args, and weights in encode(dataset, weights=...)."
-    )
+    advice = "Pass arguments of the learner in dag_args."
     check_arguments(
         lp, lp_args, "additional arguments of bnc", supplied=("x", "dataset"), advice=advice
     )

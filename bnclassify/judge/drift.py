@@ -119,13 +119,13 @@ def drift(x: Model, newdata: AnyTable, dataset: AnyTable | None = None) -> pd.Da
     -----
     With p and q the shares of a value in training and now, the index is Σ (q −
     p) ln(q / p) over the values [1]_. Missing and unseen values count as
-    values. Each count has a pseudo-count of one half. Without `dataset`, missing
-    values of training rows contribute their effect in the table, also in rows
-    that lack more values than five rows do, in which `predict` treats them as
-    unknown. Numbers are counted in tenths of `dataset`, where a number that a
-    tenth of the rows has is an interval of its own, and labels before rare ones
-    are merged. Without
-    `dataset`, they are counted in the intervals of the model (more than ten are
+    values. Each count has a pseudo-count of one half. Without `dataset`,
+    missing values of training rows contribute their effect in the table, also
+    in rows that lack more values than five rows do, in which `predict` treats
+    them as unknown. Numbers are counted in tenths of `dataset`, where a number
+    that a tenth of the rows has is an interval of its own, and labels before
+    rare ones are merged. Without `dataset`, they are counted in the intervals
+    of the model (more than ten are
     joined to ten with about equal shares in training), and numbers below and
     above the range of the training data are two further values. By a rule of
     thumb, below 0.1 a change is small, and above 0.25 it is large; small
