@@ -608,3 +608,12 @@ def test_no_finding_is_a_sentence():
     assert "all known values are equal" in repr(odd)
     assert "<table" in odd._repr_html_()
     assert type(odd.head(0)) is pd.DataFrame
+
+
+@pytest.mark.parametrize("groups", [None, [*"ab"] * 30])
+def test_the_default_warns_of_a_column_once(groups):
+    frame = pd.DataFrame({"name": [f"n{k}" for k in range(60)], "y": ["u", "v", "v"] * 20})
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        bn.bnc(class_var="y", dataset=frame, groups=groups)
+    assert [str(one.message)[:6] for one in found] == ["'name'"]

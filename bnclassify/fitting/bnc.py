@@ -15,7 +15,6 @@ from ..frames import (
     TrainingData,
     open_data,
     prepare_training_data,
-    warn_of_columns,
     with_groups_as_cases,
 )
 from ..model import Model
@@ -362,9 +361,7 @@ def check_learner_uses_groups(
 def _read_with_numbers(rows: Opened[Dataset], class_var: Hashable, numeric: Numeric) -> Dataset:
     """Return encoded rows, whose columns to discretize stay numbers."""
     reading = Preparing(None if numeric else "mdlp", 5, None, numeric=numeric)
-    read = reading.read(rows, class_var, rows.columns)
-    warn_of_columns(read, class_var)
-    return read
+    return reading.read(rows, class_var, rows.columns)
 
 
 def _find_learner_of_one_class(
