@@ -56,15 +56,6 @@ class ArcMove(NamedTuple):
     target: int
 
 
-class Change(NamedTuple):
-    """A move that a search made in a run, its gain, and the score after it."""
-
-    move: ArcMove
-    gain: float
-    score: float
-    run: int
-
-
 class HillClimber:
     """The current network of a search; after each step, only families that changed are scored."""
 
@@ -82,7 +73,6 @@ class HillClimber:
 
     @property
     def score_of_network(self) -> float:
-        """The score of the network."""
         return float(self._local.sum())
 
     @property
@@ -211,27 +201,22 @@ class HillClimber:
             [family for family in families if len(family) <= self.limits.max_parents],
             chain(families, shorter),
         )
-        for variable in variables:
-            self._update_gains_of_family(variable)
+        for v, *parents in families:
+            self._added[v] = self._deleted[v] = -np.inf
+            if len(parents) < self.limits.max_parents:
+                option = ~self.limits.forbidden[:, v]
+                option[[v, *parents]] = False
+                gains = self.scores.gains_by_added_parent(v, parents)
+                np.copyto(self._added[v], gains, where=option)
+            score = self._local[v] = self.scores.score_of_family(v, parents)
+            for parent, others in self._deletable_parents_and_others(v):
+                self._deleted[v, parent] = self.scores.score_of_family(v, others) - score
 
     def _deletable_parents_and_others(self, variable: int) -> Iterator[tuple[int, list[int]]]:
         if self.limits.moves != ("add",):
             for parent in self.parents[variable]:
                 if not self.limits.required[parent, variable]:
                     yield parent, [p for p in self.parents[variable] if p != parent]
-
-    def _update_gains_of_family(self, variable: int) -> None:
-        parents, scores = self.parents[variable], self.scores
-        self._added[variable] = -np.inf
-        if len(parents) < self.limits.max_parents:
-            option = ~self.limits.forbidden[:, variable]
-            option[[variable, *parents]] = False
-            gains = scores.gains_by_added_parent(variable, parents)
-            np.copyto(self._added[variable], gains, where=option)
-        score = self._local[variable] = scores.score_of_family(variable, parents)
-        self._deleted[variable] = -np.inf
-        for parent, others in self._deletable_parents_and_others(variable):
-            self._deleted[variable, parent] = scores.score_of_family(variable, others) - score
 
 
 def hc(
@@ -440,6 +425,7 @@ class _Search:
     """A search with checked arguments that do not name columns, and the moves that it made.
 
     It continues from a maximum by at most `tabu` steps down, then by `restarts` at random moves.
+    Each of the `changes` is a move, its gain, the score after it, and the number of the run.
     """
 
     score: str
@@ -451,7 +437,7 @@ class _Search:
     restarts: int = 0
     rng: Seed = None
     progress: bool | None = None
-    changes: list[Change] = field(default_factory=list)
+    changes: list[tuple[ArcMove, float, float, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.ess = check_score_and_ess(self.score, self.ess)
@@ -517,7 +503,7 @@ class _Search:
         self, scores: LocalScores, start: ParentLists, limits: Limits, rng: np.random.Generator
     ) -> list[list[int]]:
         """Return the parents of each variable in the best network found."""
-        first = self.changes[-1].run + 1 if self.changes else 0
+        first = self.changes[-1][-1] + 1 if self.changes else 0
         with progress_bar(self.progress, desc="search", unit=" steps") as bar:
             climber = HillClimber(scores, start, limits)
             best, best_score = self._climb_to_maximum(climber, first, bar)
@@ -562,6 +548,6 @@ class _Search:
         self, climber: HillClimber, move: ArcMove, gain: float, run: int, bar: Bar
     ) -> None:
         climber.make_move(move)
-        self.changes.append(Change(move, gain, climber.score_of_network, run))
+        self.changes.append((move, gain, climber.score_of_network, run))
         bar.set_postfix_str(f"score={climber.score_of_network:.4f}", refresh=False)
         bar.update()
