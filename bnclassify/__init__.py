@@ -203,7 +203,7 @@ from .questions.learned import (
 from .questions.query import query as query
 from .questions.sample import sample as sample
 from .search import bsej as bsej, fssj as fssj, kdb as kdb, tan_hc as tan_hc, tan_hcsp as tan_hcsp
-from .several.multi_learners import chain as chain, maode as maode, mbc as mbc
+from .several.multidimensional import chain as chain, maode as maode, mbc as mbc
 from .structure import (
     anb as anb,
     chow_liu as chow_liu,

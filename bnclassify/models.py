@@ -11,8 +11,8 @@ from .numbers import Discretizer as Discretizer
 from .numbers import Merger as Merger
 from .numbers import Preparation as Preparation
 from .parts.partitions import Partitions as Partitions
-from .several.mbc import MAODE as MAODE
-from .several.mbc import MBC as MBC
+from .several.multidimensional import MAODE as MAODE
+from .several.multidimensional import MBC as MBC
 from .several.multidimensional import Chain as Chain
 from .several.multidimensional import ChainEnsemble as ChainEnsemble
 from .superparents.n_dependence import ANDE as ANDE

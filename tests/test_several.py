@@ -431,7 +431,7 @@ def test_too_many_combinations(votes, monkeypatch):
     average = bn.lp(bn.maode(names, votes), votes, smooth=1)
     chained = bn.lp(bn.chain(names, votes), votes, smooth=1)
     greedy = bn.predict(chained, votes, prob=True, greedy=True)
-    monkeypatch.setattr("bnclassify.several.mbc.MOST_COMBINATIONS", 4)
+    monkeypatch.setattr("bnclassify.several.multidimensional.MOST_COMBINATIONS", 4)
     monkeypatch.setattr("bnclassify.several.multidimensional.MOST_COMBINATIONS", 4)
     with pytest.raises(ValueError, match="joint=False"):
         bn.predict(average, votes, joint=True)

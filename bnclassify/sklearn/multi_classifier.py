@@ -18,8 +18,7 @@ from ..model import Model
 from ..numbers import discretize
 from ..parameters import lp
 from ..prediction import predict
-from ..several.multi_learners import chain, maode, mbc
-from ..several.multidimensional import MultiModel
+from ..several.multidimensional import MultiModel, chain, maode, mbc
 from ..tools.arrays import Array, ArrayOf
 from ..tools.calls import parameters_of, showing_progress
 from ..tools.checks import Cutting, Flag, Instance, OneOf, Seed, Unseen, must_be
