@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 
 import bnclassify as bn
 from bnclassify.models import AODE
-from bnclassify.superparents import cooccurrence, look_up
+from bnclassify.superparents import n_dependence, one_dependence
 
 from .conftest import REFERENCE, informative_gaps
 from .strategies import examples, frames, smooths
@@ -59,7 +59,7 @@ def test_products_are_the_sums_of_look_ups(frame, smooth, learner):
     with pytest.MonkeyPatch.context() as patched:
         found = []
         for products in (0, 10**9):
-            patched.setattr(look_up, "_PRODUCTS_PER_LOOK_UP", products)
+            patched.setattr(one_dependence, "_PRODUCTS_PER_LOOK_UP", products)
             model = replace(x)
             rows = [frame, frame.iloc[::-1], *([complete] if len(complete) else [])]
             found.append([bn.predict(model, some, prob=True).to_numpy() for some in rows])
@@ -447,14 +447,14 @@ def test_features_may_be_few(car):
 
 
 def test_tables_that_would_be_too_large_are_refused(car, monkeypatch):
-    monkeypatch.setattr(cooccurrence, "MAX_BYTES", 16_000)
+    monkeypatch.setattr(n_dependence, "MAX_BYTES", 16_000)
     one = bn.ande("class", car)
     assert bn.lp(one, car, smooth=1).fitted
     with pytest.raises(
         ValueError, match=r"all triples of the 21 levels of 6 features would have 12,552 cells and need"
     ):
         bn.lp(bn.ande("class", car, n=2), car, smooth=1)
-    monkeypatch.setattr(cooccurrence, "MAX_BYTES", 8_000)
+    monkeypatch.setattr(n_dependence, "MAX_BYTES", 8_000)
     with pytest.raises(ValueError, match="all pairs of the 21 levels of 6 features would have 1,764 cells"):
         bn.lp(one, car, smooth=1)
 

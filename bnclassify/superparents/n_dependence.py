@@ -1,29 +1,537 @@
-"""Averaged n-dependence estimators (ANDE): in each, n features are parents of all others."""
+"""Averaged n-dependence estimators (ANDE): in each, n features are parents of all others.
+
+The model keeps counts of levels that occur together in each class: alone, in pairs, in triples. The
+levels of all features are numbered consecutively, in the order of the features.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import combinations
+from functools import partial, reduce
+from itertools import combinations, product
 from typing import Any, Literal
 
 import numpy as np
 
-from ..classifiers import BNC, Average, Dirichlet, Family, MEstimate, Prior
-from ..counts import Recoding
-from ..dataset import Countable, Dataset, Levels
+from ..classifiers import BNC, Average, Dirichlet, Family, MEstimate, Prior, PseudoCounts
+from ..counts import (
+    MAX_CELLS,
+    Counts,
+    Recoding,
+    contingency_table,
+    count_families,
+    count_pairs,
+    recode_counts,
+    to_narrowest_type,
+)
+from ..dataset import Countable, Dataset, Levels, Schema
 from ..frames import AnyTable, frame_of, schema_and_features
 from ..model import MISSING_RULE, PROPORTIONS, Model, PictureNotes, Recipe, Step, Tally
 from ..networks.prefix_tables import LeftOutRows
-from ..scores import Computed, Formula, Rows
-from ..tools.arrays import Array, Positions, normalize
+from ..networks.weighting import codes_without_implied, implications_between_values
+from ..scores import Choice, Computed, Formula, Mixture, Rows, Sum, Table, pad_for_missing
+from ..tools.arrays import (
+    BLOCK_ROWS,
+    TOLERANCE,
+    Array,
+    Codes,
+    Mask,
+    Positions,
+    Slice,
+    code_type,
+    log,
+    log_sum_exp,
+    normalize,
+    slices,
+    sum_nested,
+)
 from ..tools.checks import OneOf, Optional, Whole
-from ..tools.immutable import COUNT, cached_property, field_bounds, record
-from ..tools.messages import listed, shown
-from .cooccurrence import Cooccurrence, count_cooccurrence
-from .look_up import log_joint_by_blocks
-from .members import Estimators, formula_of_members, log_joint_left_out, log_mean_joint
+from ..tools.immutable import COUNT, Immutable, cached_property, field_bounds, record
+from ..tools.messages import how_to_merge, listed, shown
+from .one_dependence import LookUp, level_positions, log_joint_by_blocks, spans_of_levels
+
+MAX_BYTES = 8 * MAX_CELLS
+"""Maximum memory of tables of counts, 1 GiB."""
+
+
+@record
+@dataclass(frozen=True, eq=False)
+class Cooccurrence(Immutable):
+    """Counts of levels by class, each over the rows in which all counted features are observed.
+
+    `cards` has the number of levels of each feature, `classes` is a (classes,)
+    array, and `single` a (levels, classes) array. `pairs`, (levels, classes,
+    levels), has the count of a level on its diagonal and 0 at other levels of
+    the same feature; it has no rows if pairs are not counted. `triples` has one
+    array per level, (owners, classes, columns), over the rows with that level:
+    see `LevelsTogether`.
+    """
+
+    bounds = field_bounds(cards=COUNT, classes=COUNT, single=COUNT, pairs=COUNT, triples=COUNT)
+
+    cards: tuple[int, ...]
+    classes: Array
+    single: Array
+    pairs: Counts
+    triples: tuple[Counts, ...] = ()
+
+    @cached_property
+    def feature_of_level(self) -> Positions:
+        return np.repeat(np.arange(len(self.cards)), self.cards)
+
+    @cached_property
+    def spans_of_features(self) -> tuple[Slice, ...]:
+        return spans_of_levels(self.cards)
+
+    @cached_property
+    def n_rows_of_pairs(self) -> Array:
+        """The number of rows in which both of two features are observed, (features, features)."""
+        starts = [span.start for span in self.spans_of_features]
+        by_level = np.add.reduceat(self.pairs.sum(axis=1, dtype=np.float64), starts, axis=0)
+        return np.asarray(np.add.reduceat(by_level, starts, axis=1))
+
+    def __add__(self, other: Cooccurrence) -> Cooccurrence:
+        pairs = to_narrowest_type(sum_nested([self.pairs, other.pairs]))
+        classes, single = self.classes + other.classes, self.single + other.single
+        both = Cooccurrence(self.cards, classes, single, pairs)
+        every = np.arange(len(self.feature_of_level)), np.arange(len(self.classes))
+        return _add_triples(both, [(self, *every), (other, *every)])
+
+    def recoded(self, recodings: Sequence[Recoding]) -> Cooccurrence:
+        """Return the counts for other levels of the features and then of the class."""
+        *features, of_class = recodings
+        cards = tuple([card for _, card in features])
+        spans = spans_of_levels(cards)
+        levels = [span.start + codes for span, (codes, _) in zip(spans, features, strict=True)]
+        of_level = Recoding(np.concatenate([np.empty(0, dtype=np.intp), *levels]), sum(cards))
+        classes = recode_counts(self.classes, [of_class])
+        single = recode_counts(self.single, [of_level, of_class])
+        pairs: Counts = np.empty((0, of_class.card, 0))
+        if len(self.pairs):
+            pairs = recode_counts(self.pairs, [of_level, of_class, of_level])
+        both = Cooccurrence(cards, classes, single, pairs)
+        return _add_triples(both, [(self, of_level.codes, of_class.codes)])
+
+    def levels_counted_with(self, level: int) -> LevelsTogether:
+        """Return which levels are counted together in the rows with a level."""
+        # Of features a (levels 0, 1), b (2, 3) and c (4, 5, 6, 7), let level 0 occur with 2, 4 and
+        # 5. Of each feature, one column stands for all absent levels: kept = [2, 3, 4, 5, 6], and 7
+        # has the column of 6.
+        own: Mask = self.feature_of_level == self.feature_of_level[level]
+        occurs: Mask = self.levels_occurring_with(level) & ~own
+        absent = np.flatnonzero(~occurs & ~own)
+        features, first = np.unique(self.feature_of_level[absent], return_index=True)
+        kept = occurs.copy()
+        kept[absent[first]] = True
+        columns = np.where(kept, np.cumsum(kept) - 1, -1)
+        stand_in = np.full(len(self.cards), -1)
+        stand_in[features] = columns[absent[first]]
+        columns[absent] = stand_in[self.feature_of_level[absent]]
+        later: Mask = self.feature_of_level > self.feature_of_level[level]
+        return LevelsTogether(level, np.flatnonzero(kept), columns, np.flatnonzero(occurs & later))
+
+    def levels_counted_with_each_level(self) -> list[LevelsTogether]:
+        return [self.levels_counted_with(level) for level in range(len(self.feature_of_level))]
+
+    def levels_occurring_with(self, level: int) -> Mask:
+        """Return which levels occur together with a level, itself included."""
+        return np.asarray(self.pairs[level, :].any(axis=0))
+
+    @property
+    def has_triples(self) -> bool:
+        plan, n_classes = self.levels_counted_with_each_level(), len(self.classes)
+        shapes = [(len(together.owners), n_classes, len(together.kept)) for together in plan]
+        return [cells.shape for cells in self.triples] == shapes
+
+    def counts_of_features(self, *features: int) -> Array:
+        """Return counts of joint levels of features counted together, (levels…, classes)."""
+        if not features:
+            return self.classes
+        spans = [self.spans_of_features[f] for f in features]
+        if len(features) == 1:
+            return self.single[spans[0]]
+        if len(features) == 2:
+            return np.asarray(
+                self.pairs[spans[0], :, spans[1]].transpose(0, 2, 1), dtype=np.float64
+            )
+        table = np.zeros((*[self.cards[f] for f in features], len(self.classes)))
+        order = sorted(range(3), key=features.__getitem__)
+        first, second, third = [spans[i] for i in order]
+        for level, cells in enumerate(self.triples[first], first.start):
+            together = self.levels_counted_with(level)
+            here: Mask = (together.owners >= second.start) & (together.owners < second.stop)
+            owners: Positions = together.owners[here] - second.start
+            counts: Counts = cells[here][..., together.columns[third]]
+            table.transpose(*order, 3)[level - first.start, owners] = counts.transpose(0, 2, 1)
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class LevelsTogether:
+    """The levels that are counted together in the rows with one level.
+
+    `kept` has the observed levels of other features, and one level per feature
+    for all unobserved ones. `columns` maps levels to positions among them, -1
+    in the same feature. `owners` are the observed levels of later features.
+    """
+
+    level: int
+    kept: Positions
+    columns: Positions
+    owners: Positions
+
+
+def count_cooccurrence(data: Countable, most: int) -> Cooccurrence:
+    """Count levels, pairs if `most` is 2 or more, triples if it is 3; too large tables raise."""
+    *cards, n_classes = data.cards
+    classes: Array = contingency_table(data, (len(cards),))
+    if most < 2 or not cards:
+        tables = count_families(data, [(f, len(cards)) for f in range(len(cards))])
+        single = np.concatenate([np.empty((0, n_classes)), *tables])
+        return Cooccurrence(tuple(cards), classes, single, np.empty((0, n_classes, 0)))
+    # Log tables, with as many cells, are floats.
+    _check_memory_of_tables(data, "pairs", sum(cards) ** 2 * n_classes, 8)
+    pairs = count_pairs(data)
+    single = pairs[np.arange(len(pairs)), :, np.arange(len(pairs))].astype(np.float64)
+    both = Cooccurrence(tuple(cards), classes, single, pairs)
+    if most < 3:
+        return both
+    plan = both.levels_counted_with_each_level()
+    cells = n_classes * sum(len(together.owners) * len(together.kept) for together in plan)
+    _check_memory_of_tables(data, "triples", cells, to_narrowest_type(both.single).itemsize)
+    triples = data.sum_over_parts(partial(_count_triples, both, plan))
+    return replace(both, triples=tuple(map(to_narrowest_type, triples)))
+
+
+def _check_memory_of_tables(data: Countable, what: str, cells: int, bytes_per_cell: int) -> None:
+    """Raise a ValueError if tables would need more than `MAX_BYTES`."""
+    *cards, _ = data.cards
+    if cells * bytes_per_cell > MAX_BYTES:
+        wide = how_to_merge(zip(data.columns, cards, strict=False))
+        raise ValueError(
+            f"dataset: tables of all {what} of the {sum(cards):,} levels of {len(cards):,} "
+            f"features would have {cells:,} cells and need {cells * bytes_per_cell / 2**30:,.1f} "
+            f"GiB, more than {MAX_BYTES / 2**30:g}. Use a smaller n, fewer features, or {wide}."
+        )
+
+
+def _count_triples(
+    both: Cooccurrence, plan: Sequence[LevelsTogether], data: Dataset
+) -> list[Counts]:
+    """Count pairs of a level and an owner within the rows of each level."""
+    triples: list[Counts] = []
+    for together in plan:
+        if len(together.owners):
+            feature, spans = int(both.feature_of_level[together.level]), both.spans_of_features
+            rows = data.take_rows(data.codes[feature] == together.level - spans[feature].start)
+            others = [f for f in range(len(both.cards)) if f != feature]
+            # in the example of `levels_counted_with`, level 0 is counted with 2 and 3 of b, coded 0
+            # and 1, and with 4, 5, 6 of c, coded 0, 1, 2
+            n_levels = np.bincount(both.feature_of_level[together.kept], minlength=len(both.cards))
+            cards = n_levels[others]
+            firsts: Positions = np.cumsum(cards) - cards  # the first column of each feature
+            levels = level_positions(rows.codes[others], [spans[f] for f in others])
+            codes = np.where(levels < 0, -1, together.columns[levels] - firsts[:, None])
+            n_classes = data.cards[-1]
+            dtype = code_type(max(*cards, n_classes))
+            coded = np.concatenate([codes, rows.codes[-1:]]).astype(dtype)
+            labels = tuple([tuple(range(card)) for card in (*cards.tolist(), n_classes)])
+            names = tuple([data.columns[f] for f in (*others, -1)])
+            rows = replace(rows, schema=Schema(names, labels), codes=coded)
+            triples.append(count_pairs(rows, together.columns[together.owners]))
+        else:
+            triples.append(np.empty((0, len(both.classes), len(together.kept))))
+    return triples
+
+
+def _add_triples(
+    both: Cooccurrence, sources: Sequence[tuple[Cooccurrence, Positions, Positions]]
+) -> Cooccurrence:
+    """Add the triples of other counts, laid out again, as further levels may occur together.
+
+    With each of the counts are the numbers that their levels and classes have in ``both``.
+    """
+    if not any(counts.triples for counts, *_ in sources):
+        return both
+    triples = []
+    for together in both.levels_counted_with_each_level():
+        total = np.zeros((len(together.owners), len(both.classes), len(together.kept)))
+        for counts, levels, classes in sources:
+            for level in np.flatnonzero(levels == together.level).tolist():
+                own = counts.levels_counted_with(level)
+                rows = np.searchsorted(together.owners, levels[own.owners])
+                occurs = counts.levels_occurring_with(level)[own.kept]
+                columns: Positions = together.columns[levels[own.kept[occurs]]]
+                total[np.ix_(rows, classes, columns)] += counts.triples[level][..., occurs]
+        triples.append(to_narrowest_type(total))
+    return replace(both, triples=tuple(triples))
+
+
+@dataclass(frozen=True, eq=False)
+class Estimators:
+    """Averaged n-dependence estimators: counts, a prior, and the settings of `ANDE`."""
+
+    counts: Cooccurrence
+    prior: PseudoCounts
+    n: int
+    min_count: float
+    subsumption: float | None
+    is_weighted: bool
+
+    @cached_property
+    def information_of_features(self) -> Array:
+        """The mutual information of each feature and the class, in nats."""
+        found = []
+        for span in self.counts.spans_of_features:
+            counts = self.counts.single[span]
+            joint: Array = counts / max(counts.sum(), 1.0)
+            independent: Array = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+            # 1e-6: smaller probabilities are excluded from weights, as in WAODE
+            is_common: Mask = (joint >= 1e-6) & (independent >= 1e-6)
+            joint, independent = joint[is_common], independent[is_common]
+            found.append(float(np.sum(joint * np.log(joint / independent))))
+        # 1e-14: information below this is a rounding error
+        return np.array([each if each > 1e-14 else 0.0 for each in found])
+
+    @cached_property
+    def tables_of_naive_bayes(self) -> MemberTables:
+        """The tables of naive Bayes, with a constant superparent, the last level."""
+        counts, n = self.counts, len(self.counts.feature_of_level)
+        cells = np.concatenate([counts.single, counts.classes[None]]).T[None]
+        feature = np.append(counts.feature_of_level, len(counts.cards))
+        return MemberTables(self, cells, feature, np.array([n]), np.empty((1, 0), dtype=np.intp))
+
+    @cached_property
+    def tables_by_superparent(self) -> MemberTables:
+        feature = self.counts.feature_of_level
+        every = np.arange(len(feature))
+        return MemberTables(self, self.counts.pairs, feature, every, feature[:, None])
+
+    @cached_property
+    def implied_level_pairs(self) -> Positions:
+        """Pairs of levels, (pairs, 2), the second of which implies the first."""
+        if self.subsumption is None:
+            return np.empty((0, 2), dtype=np.intp)
+        both: Array = self.counts.pairs.sum(axis=1, dtype=np.float64)
+        is_frequent: Mask = np.diagonal(both) > self.subsumption + TOLERANCE
+        return implications_between_values(both, self.counts.feature_of_level, is_frequent)
+
+
+@dataclass(frozen=True, eq=False)
+class MemberTables:
+    """The counts behind members' tables, by combinations of superparents' levels.
+
+    ``counts`` are (combinations, classes, levels), and ``feature``, (levels,),
+    has the feature of each level. Of each combination, ``own_level`` has the
+    position of the last superparent's level, and ``superparents`` the features,
+    (combinations, n).
+    """
+
+    x: Estimators
+    counts: Counts
+    feature: Positions
+    own_level: Positions
+    superparents: Positions
+
+    def pseudo_counts_and_totals(self, owners: Positions) -> tuple[Array, Array]:
+        """Return pseudo-count and denominator of P(superparents, class) per row of superparents.
+
+        Example: with 3 levels, 2 classes, 10 rows and a pseudo-count of 1, 1
+        and 10 + 6 = 16.
+        """
+        counts = self.x.counts
+        rows = np.array([counts.classes.sum()])
+        if owners.shape[1]:  # the pair of a feature and itself has the rows of the feature
+            rows = counts.n_rows_of_pairs[owners[:, 0], owners[:, -1]]
+        cards = np.array(counts.cards, dtype=float)
+        cells: Array = len(counts.classes) * cards[owners].prod(axis=1)
+        pseudo: Array = np.zeros(cells.shape) + self.x.prior.pseudo_count_per_cell(cells, 1)
+        return pseudo, rows + cells * pseudo
+
+    @cached_property
+    def log_tables(self) -> Array:
+        """Ln P(level | superparents, class), (combinations, levels + 1, classes), 0 if missing.
+
+        At the superparents' own level, this is ln P(superparents, class).
+        """
+        every = np.arange(len(self.counts))
+        pseudo, total = self.pseudo_counts_and_totals(self.superparents)
+        cards = np.array([*self.x.counts.cards, 1])  # of a constant superparent
+        tables = self.x.prior.tables_on_last_axis(self.counts, self.feature, cards)
+        own_counts = self.counts[every, :, self.own_level]
+        joint = (own_counts + pseudo[:, None]) / np.where(total > 0, total, 1.0)[:, None]
+        tables[every, :, self.own_level] = joint
+        of_missing = np.zeros((*joint.shape, 1))
+        logs = np.concatenate([log(tables), of_missing], axis=2)
+        return logs.transpose(0, 2, 1).copy()
+
+    @cached_property
+    def log_look_up(self) -> LookUp:
+        cards = np.bincount(self.feature, minlength=len(self.x.counts.cards))
+        return LookUp(self.log_tables, spans_of_levels(cards))
+
+
+@dataclass(frozen=True, eq=False)
+class MemberBlock:
+    """Members that can be used in some rows, by position.
+
+    `levels`, (features, rows), has the positions of the rows' levels in the
+    tables, -1 where a feature is not a child. `superparents` is (members, n),
+    and `superparent_index`, (members, rows), has the combination of the
+    superparents' levels in the tables, -1 if the member is not used.
+    """
+
+    rows: Positions
+    levels: Codes
+    superparents: Positions
+    superparent_index: Codes
+    tables: MemberTables
+
+    @property
+    def is_member_used(self) -> Mask:
+        return self.superparent_index >= 0
+
+    def weights_of_members(self, weights: Array) -> Array:
+        """Return the weight of each member, given those of features as superparents."""
+        if not self.superparents.shape[1]:
+            return np.ones(1)
+        return np.asarray(weights[self.superparents].sum(axis=1))
+
+    def log_joint(self, log_weights: Array) -> Array:
+        """Return the log of the weighted sum of the joints of the members, (rows, classes)."""
+        return self.tables.log_look_up.log_joint_of_rows(
+            self.levels, self.superparent_index, log_weights
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RowGroup:
+    """Rows in which members with n superparents are used.
+
+    `levels`, (features, rows), has the position of each row's level among all
+    levels, -1 if missing or subsumed. `weights` has one weight per feature as a
+    superparent; two superparents have the sum of their weights. `total_weight`,
+    (rows,), is the sum of the weights of the members that are used.
+    """
+
+    rows: Positions
+    n: int
+    levels: Codes
+    weights: Array
+    total_weight: Array
+
+
+def log_mean_joint(
+    x: Estimators,
+    codes: Codes,
+    joint_of: Callable[[RowGroup, MemberBlock, Array], Array] | None = None,
+) -> Array:
+    """Return the log of the mean joint of the members that are used in each row, (rows, classes).
+
+    ``joint_of`` returns the log of the sum over a block of members with given
+    log weights.
+    """
+    result = np.empty((codes.shape[1], len(x.counts.classes)))
+    for group in group_rows_by_number_of_superparents(x, codes):
+        total = np.full((len(group.rows), result.shape[1]), -np.inf)
+        for block in member_blocks(x, group.n, group.levels):
+            weights = log(block.weights_of_members(group.weights))
+            logs = joint_of(group, block, weights) if joint_of else block.log_joint(weights)
+            total[block.rows] = np.logaddexp(total[block.rows], logs)
+        result[group.rows] = total - np.log(group.total_weight)[:, None]
+    return result
+
+
+def group_rows_by_number_of_superparents(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
+    """Group rows by the number of superparents: n, or fewer if no member can be used, down to 0."""
+    levels = level_positions(codes, x.counts.spans_of_features)
+    without_implied = codes_without_implied(codes, x.counts.cards, x.implied_level_pairs)
+    remaining = level_positions(without_implied, x.counts.spans_of_features)
+    # equal weights also if all weights of the members that can be used are 0
+    equal_weights = np.ones(len(levels))
+    options = [x.information_of_features, equal_weights] if x.is_weighted else [equal_weights]
+    rows = np.arange(levels.shape[1])
+    for n, weights in product(range(x.n, 0, -1), options):
+        if len(rows):
+            total = np.zeros(len(rows))  # the weights of the members that are used
+            for block in member_blocks(x, n, remaining[:, rows]):
+                used = block.weights_of_members(weights)[:, None] * block.is_member_used
+                # one by one, so that the sum of a row does not depend on the other rows
+                total[block.rows] += reduce(np.add, used)
+            found = rows[total > 0]
+            if len(found):
+                yield RowGroup(found, n, remaining[:, found], weights, total[total > 0])
+            rows = rows[total == 0]
+    if len(rows):
+        of_naive = levels if x.n else remaining
+        yield RowGroup(rows, 0, of_naive[:, rows], equal_weights, np.ones(len(rows)))
+
+
+def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]:
+    """Yield the members with n superparents for rows, given their levels as in `RowGroup`."""
+    counts, every = x.counts, np.arange(levels.shape[1])
+    if n == 0:
+        always = np.full((1, len(every)), len(counts.feature_of_level), dtype=levels.dtype)
+        children: Codes = np.concatenate([levels, always])
+        index: Codes = np.zeros((1, len(every)), dtype=np.intp)
+        tables = x.tables_of_naive_bayes
+        yield MemberBlock(every, children, tables.superparents, index, tables)
+    elif n == 1 and len(levels):
+        is_rare = np.append(counts.single.sum(axis=1) < x.min_count - TOLERANCE, False)
+        index = np.where(is_rare[levels], -1, levels) if is_rare.any() else levels
+        superparents = np.arange(len(levels))[:, None]
+        yield MemberBlock(every, levels, superparents, index, x.tables_by_superparent)
+    elif n == 2:
+        for level, triples in enumerate(counts.triples):  # of the first of two superparents
+            own = int(counts.feature_of_level[level])
+            rows = np.flatnonzero(levels[own] == level)
+            if not len(rows) or not len(triples):
+                continue
+            together = counts.levels_counted_with(level)
+            owners, partner = together.owners, counts.feature_of_level[together.owners]
+            pairs = np.stack([np.full(len(partner), own), partner], axis=1)
+            feature = counts.feature_of_level[together.kept]
+            tables = MemberTables(x, triples, feature, together.columns[owners], pairs)
+            n_rows = counts.pairs[level, :, owners].sum(axis=1)
+            frequent = np.flatnonzero(n_rows >= x.min_count - TOLERANCE)
+            position = np.full(len(counts.feature_of_level) + 1, -1)
+            position[owners[frequent]] = frequent
+            partners, of_rows = np.unique(partner), levels[:, rows]
+            index = position[of_rows[partners]]
+            children = np.append(together.columns, -1)[of_rows]
+            superparents = np.stack([np.full(len(partners), own), partners], axis=1)
+            yield MemberBlock(rows, children, superparents, index, tables)
+
+
+def _log_joint_without_own_row(
+    classes: Positions, share: float, group: RowGroup, block: MemberBlock, weights: Array
+) -> Array:
+    """Return the log joint of a block's members, (rows, classes), each row out of its counts."""
+    labels: Positions = classes[group.rows[block.rows]]
+    pseudo, before = block.tables.pseudo_counts_and_totals(block.superparents)
+    # The denominator of an unused member is arbitrary.
+    after = np.where(before > share, before - share, 1.0)
+    logs = block.log_joint(weights + np.log(np.maximum(before, after) / after))
+    tables, is_used = block.tables, block.is_member_used
+    owner: Positions = np.maximum(block.superparent_index, 0).astype(np.intp)
+    cell: Array = tables.counts[owner, labels, tables.own_level[owner]] - share + pseudo[:, None]
+    result = np.log(np.where(is_used, cell, 1.0) / after[:, None])
+    features, starts = np.unique(tables.feature, return_index=True)
+    totals: Array = np.add.reduceat(tables.counts, starts, axis=-1, dtype=np.float64)
+    for column, f in enumerate(map(int, features)):
+        if f < len(tables.x.counts.cards):  # not the constant superparent of naive Bayes
+            card, levels = tables.x.counts.cards[f], block.levels[f, :].astype(np.intp)
+            added = tables.x.prior.pseudo_count_per_cell(card, 1)
+            is_superparent: Mask = np.any(block.superparents == f, axis=1, keepdims=True)
+            is_child: Mask = is_used & (levels >= 0) & ~is_superparent
+            cell = tables.counts[owner, labels, np.maximum(levels, 0)] - share + added
+            total: Array = totals[owner, labels, column] - share + card * added
+            result += np.log(np.where(is_child, cell, 1.0) / np.where(is_child, total, 1.0))
+    own_logs = result + weights[:, None]
+    own_logs[~block.is_member_used] = -np.inf
+    logs[np.arange(len(labels)), labels] = log_sum_exp(own_logs, axis=0)
+    return logs
 
 
 @record
@@ -112,11 +620,9 @@ class ANDE(Average):
 
     @property
     def fitted(self) -> bool:
-        """Whether it has parameters."""
         return self.counts is not None
 
     def facts(self) -> dict[str, object]:
-        """Return the numbers of features and members, and the settings."""
         return {
             "num. features": len(self.features),
             "num. members": len(self.superparents),
@@ -136,7 +642,6 @@ class ANDE(Average):
 
     @property
     def superparents(self) -> tuple[tuple[int, ...], ...]:
-        """The positions of each member's superparents."""
         return tuple(combinations(range(len(self.features)), min(self.n, len(self.features))))
 
     @cached_property
@@ -221,20 +726,54 @@ class ANDE(Average):
         )
 
     def _formula_of_members(self) -> Formula:
-        """Return the formula of up to one superparent, or raise."""
+        """Return the formula of up to one superparent, by weight, then equally, or raise."""
         if self.n > 1 or self.subsumption is not None:
             raise TypeError(
                 "x must be averaged estimators with up to one superparent and without subsumption; "
                 f"got n={self.n}, subsumption={self.subsumption}. Use ande(..., n=1) or aode."
             )
-        return formula_of_members(self._fitted_estimators)
+        x = self._fitted_estimators
+        spans, logs = x.counts.spans_of_features, x.tables_of_naive_bayes.log_tables[0, :, :]
+        naive = [Table(j, (j,), pad_for_missing(logs[span])) for j, span in enumerate(spans)]
+        of_class = Table(-1, (), logs[len(x.counts.feature_of_level), :])
+        options: list[Sum | Mixture] = []
+        if x.n and spans:
+            tables, members = x.tables_by_superparent.log_tables, list[Sum]()
+            for i, span in enumerate(spans):
+                own = np.arange(span.start, span.stop)  # levels, unused if they are rare
+                is_rare: Mask = x.counts.single[own].sum(axis=1) < x.min_count - TOLERANCE
+                joint = np.where(is_rare[:, None], np.nan, tables[own, own])
+                children = []
+                for j, other in enumerate(spans):
+                    if j != i:
+                        table = tables[own, other].swapaxes(0, 1)  # (levels of j, of i, classes)
+                        children.append(Table(j, (j, i), pad_for_missing(table)))
+                of_superparent = Table(i, (i,), pad_for_missing(joint, np.nan))
+                members.append(Sum((*children, of_superparent), marginalizes=False))
+            weights = x.information_of_features
+            some = np.flatnonzero(weights)
+            if x.is_weighted and len(some):
+                options.append(Mixture(tuple([members[i] for i in some]), np.log(weights[some])))
+            options.append(Mixture(tuple(members), np.zeros(len(members))))
+        options.append(Sum((*naive, of_class), marginalizes=False))
+        return Choice(tuple(options))
 
     def log_joint_left_out(
         self, data: Dataset, prior: Any, rows: Positions, left_out: LeftOutRows
     ) -> Array:
-        return log_joint_left_out(
-            self.estimate(data, prior)._fitted_estimators, data.codes[:-1, rows], left_out
-        )
+        x = self.estimate(data, prior)._fitted_estimators
+        codes, result = data.codes[:-1, rows], np.empty((len(rows), len(x.counts.classes)))
+        for share in map(float, np.unique(left_out.shares)):
+            # N − share ≥ limit is N ≥ limit + share, and all counts of a row's values include it
+            limit = None if x.subsumption is None else x.subsumption + share
+            stricter = replace(x, min_count=x.min_count + share, subsumption=limit)
+            own = np.flatnonzero(left_out.shares == share)
+            for part in slices(len(own), most=BLOCK_ROWS):
+                block = own[part]
+                classes = left_out.classes[block].astype(np.intp)
+                without = partial(_log_joint_without_own_row, classes, share)
+                result[block] = log_mean_joint(stricter, codes[:, block], without)
+        return result
 
     def arc_shares(self) -> dict[tuple[Hashable, Hashable], float]:
         return {(self.class_var, feature): 1.0 for feature in self.features}
