@@ -217,3 +217,9 @@ def test_merged_levels_of_numbers_are_imputed():
     frame = pd.DataFrame({"code": codes, "size": np.arange(16.0), "class": ["u"] * 9 + ["v"] * 6 + ["u"]})
     x = bn.bnc("nb", "class", frame, smooth=1, min_count=3, discretize="quantile")
     assert bn.impute(x, frame)["code"].tolist() == [*range(9), *[20] * 6, "other"]
+
+
+def test_two_numbers_of_which_one_is_rare_are_not_merged():
+    frame = pd.DataFrame({"h": [0.0, 1.0] + [0.0] * 38, "x": [*"uv"] * 20, "y": [*"ab"] * 20})
+    kept, alone = [bn.bnc(class_var="y", dataset=frame, min_count=n) for n in (4, None)]
+    assert bn.predict(kept, frame, prob=True).equals(bn.predict(alone, frame, prob=True))

@@ -36,8 +36,7 @@ class Feature:
     ``groups`` has the group of each row; the last of the ``mass`` of groups,
     and of the rows of ``line``, (groups, k), and ``smooth``, is that of missing
     values. ``range`` has the smallest and the largest number.
-    ``numbers`` are the different numbers, ascending, and ``places`` the groups
-    of exact values, the last of missing ones.
+    ``numbers`` are the different numbers, ascending.
     """
 
     name: Hashable
@@ -49,7 +48,6 @@ class Feature:
     range: tuple[float, ...] = ()
     numbers: Array | None = None
     exact_number: Codes | None = None
-    places: Positions | None = None
 
     @property
     def exact(self) -> Codes:
@@ -71,14 +69,16 @@ class Feature:
         exact = None if self.exact_number is None else self.exact_number[rows]
         return replace(self, groups=self.groups[rows], exact_number=exact)
 
-    def by_exact_value(self, weights: Array) -> tuple[Feature, Positions]:
-        """Return the feature with a group for each exact value, and their groups before.
+    def by_exact_value(self, weights: Array) -> tuple[Feature, Positions, Positions]:
+        """Return the feature with a group for each exact value, their groups before, and these.
 
         Numbers between exact values have groups of their own, without rows. Of
-        the numbers 1, 2 and 5, the groups end at .5, 1.5, 2.5, 4.5 and 5.5.
+        the numbers 1, 2 and 5, the groups end at .5, 1.5, 2.5, 4.5 and 5.5, and
+        those of exact values and of missing ones are 1, 2, 4 and 6.
         """
         if self.numbers is None or self.exact_number is None:
-            return replace(self, places=np.arange(len(self.mass))), np.arange(len(self.mass))
+            same = np.arange(len(self.mass))
+            return self, same, same
         numbers, half = self.numbers, float(np.diff(self.numbers).min(initial=np.inf)) / 2
         ends = np.unique([numbers - half, numbers + half])
         alike = np.append(False, np.diff(ends) < half)  # the same end of two neighbors
@@ -97,9 +97,8 @@ class Feature:
             smooth=self.smooth[old],
             numbers=None,
             exact_number=None,
-            places=places,
         )
-        return feature, old
+        return feature, old, places
 
     @cached_property
     def contrasts(self) -> Array:
@@ -123,41 +122,66 @@ def read_feature(
     Levels in fewer than ``min_count`` rows are one group; by default, those
     that occur once, in a column with many levels. If more than 4,096 are left,
     so are those that are not more frequent than the next one.
+
+    If missing values count, they have a contrast to the others: with a share of
+    .2, it is .8 for these and -.2 for others, so that few cannot have a large effect.
     """
     weights, position = data.row_weights, data.positions[name]
-    labels = data.levels[position]
-    if name in data.numbers and len(labels) not in (1, 2):
-        return _read_number(name, as_floats(data.numbers[name]), weights, counts_missing)
-    codes: Codes = data.codes[position]
-    groups, values = np.where(codes < 0, len(labels), codes).astype(np.int32), Values(labels)
-    counts = np.bincount(groups, weights, len(labels) + 1)
-    is_rare = counts[:-1] < (min_count or 2)
-    if len(labels) > _LEVELS:
-        is_rare |= counts[:-1] <= np.sort(counts[:-1])[-_LEVELS - 1]
-    rare = np.flatnonzero(is_rare & (counts[:-1] > 0))
-    if (min_count and len(rare)) or (len(rare) > 1 and np.count_nonzero(counts[:-1]) > COSINES):
-        kept = np.setdiff1d(np.arange(len(labels)), rare)
-        values = Values((*[labels[k] for k in kept.tolist()], UNSEEN))
-        group_of_label = np.full(len(labels) + 1, len(kept), dtype=np.int32)
-        group_of_label[kept] = np.arange(len(kept))
-        group_of_label[-1] = len(kept) + 1
-        groups = group_of_label[groups]
-    mass = _shares(groups, weights, len(values.labels) + 1)
+    codes, labels, exact = data.codes[position], data.levels[position], list[Any]()
+    is_number = name in data.numbers and len(labels) not in (1, 2)
+    if is_number:
+        values, groups, means, *exact = _groups_of_numbers(as_floats(data.numbers[name]), weights)
+    else:
+        merged = None if name in data.numbers else min_count  # two numbers are no rare levels
+        values, groups = _groups_of_levels(codes, labels, weights, merged)
+    n = len(values.labels)
+    mass = _shares(groups, weights, n + 1)
     known = mass[:-1] / max(float(mass[:-1].sum()), _TINY)
-    smooth = np.eye(len(known)) - known  # differences from the mean effect
-    smooth = smooth[:, : len(known) * int(np.count_nonzero(known) > 1)]
-    return _with_missing(
-        name, values, groups, mass, np.zeros((len(known), 0)), smooth, counts_missing
-    )
+    line: Array = np.zeros((n, 0))
+    smooth = line
+    if np.count_nonzero(known) > 1 and is_number:
+        line, smooth = _line_and_cosines(means, known)
+    elif np.count_nonzero(known) > 1:
+        smooth = np.eye(n) - known  # differences from the mean effect
+    line, smooth = [np.vstack([_scaled(z, known), np.zeros(z.shape[1])]) for z in (line, smooth)]
+    if counts_missing and 0 < mass[-1] < 1:
+        missing = np.append(np.zeros(n), 1.0)[:, None]
+        smooth = np.hstack([smooth, missing - mass[-1]])
+    return Feature(name, values, groups, mass, line, smooth, *exact)
 
 
-def _read_number(name: Hashable, numbers: Array, weights: Array, counts_missing: bool) -> Feature:
+def _groups_of_levels(
+    codes: Codes, labels: tuple[Hashable, ...], weights: Array, min_count: float | None
+) -> tuple[Values, Codes]:
+    """Return levels, or those that are not rare and the others, and the group of each row."""
+    groups = np.where(codes < 0, len(labels), codes).astype(np.int32)
+    counts = np.bincount(groups, weights, len(labels) + 1)[:-1]
+    is_rare = counts < (min_count or 2)
+    if len(labels) > _LEVELS:
+        is_rare |= counts <= np.sort(counts)[-_LEVELS - 1]
+    n_rare = np.count_nonzero(is_rare & (counts > 0))
+    if not (n_rare if min_count else n_rare > 1 and np.count_nonzero(counts) > COSINES):
+        return Values(labels), groups
+    kept = np.flatnonzero(~(is_rare & (counts > 0)))
+    group_of_label = np.full(len(labels) + 1, len(kept), dtype=np.int32)
+    group_of_label[kept] = np.arange(len(kept))
+    group_of_label[-1] = len(kept) + 1
+    return Values((*[labels[k] for k in kept.tolist()], UNSEEN)), group_of_label[groups]
+
+
+def _groups_of_numbers(
+    numbers: Array, weights: Array
+) -> tuple[Values, Codes, Array, tuple[float, ...], Array, Codes]:
+    """Return intervals and the group of each row, means of groups, the range, and exact numbers.
+
+    Groups have about equal weight: of the values 1, 2, 3, 4 with the shares .4,
+    .1, .4, .1, whose middles are .2, .45, .7 and .95, two groups are 1 and 2,
+    and 3 and 4.
+    """
     known = ~np.isnan(numbers)
     values, places = np.unique(numbers[known], return_inverse=True)
     counts = np.bincount(places, weights[known], len(values))
     values, places = values + 0.0, places.ravel()  # without -0.0
-    # Groups of equal weight: of the values 1, 2, 3, 4 with the shares .4, .1, .4, .1, whose middles
-    # are .2, .45, .7 and .95, two groups are 1 and 2, and 3 and 4.
     middles = (counts.cumsum() - counts / 2) / max(float(counts.sum()), _TINY)
     group = np.arange(len(values)) if len(values) <= _GROUPS else (middles * _GROUPS).astype(int)
     _, group = np.unique(group, return_inverse=True)
@@ -167,26 +191,11 @@ def _read_number(name: Hashable, numbers: Array, weights: Array, counts_missing:
     groups = np.full(len(numbers), n, dtype=np.int32)
     exact = np.full(len(numbers), len(values), dtype=np.int32)
     groups[known], exact[known] = group[places], places
-    mass = _shares(groups, weights, n + 1)
-    line: Array = np.zeros((n, 0))
-    smooth = line
-    if len(values) > 1:
-        sums = np.bincount(group, counts * (values / np.abs(values).max()), n)
-        means = sums / np.maximum(np.bincount(group, counts, n), _TINY)
-        line, smooth = _line_and_cosines(means, mass[:-1] / mass[:-1].sum())
+    sums = np.bincount(group, counts * (values / np.abs(values).max(initial=_TINY)), n)
+    means = sums / np.maximum(np.bincount(group, counts, n), _TINY)
     ends = (float(values[0]), float(values[-1])) if len(values) else ()
-    return _with_missing(
-        name,
-        Values.from_cuts(shortest_cuts(cuts.tolist(), values)),
-        groups,
-        mass,
-        line,
-        smooth,
-        counts_missing,
-        ends,
-        values,
-        exact,
-    )
+    of_groups = Values.from_cuts(shortest_cuts(cuts.tolist(), values))
+    return of_groups, groups, means, ends, values, exact
 
 
 def _line_and_cosines(means: Array, mass: Array) -> tuple[Array, Array]:
@@ -204,31 +213,6 @@ def _line_and_cosines(means: Array, mass: Array) -> tuple[Array, Array]:
     ranks = mass.cumsum() - mass / 2
     orthonormal, _ = np.linalg.qr(roots * np.cos(np.pi * ranks[:, None] * k))
     return line, orthonormal[:, 1:] / roots / k[1:]
-
-
-def _with_missing(
-    name: Hashable,
-    values: Values,
-    groups: Codes,
-    mass: Array,
-    line: Array,
-    smooth: Array,
-    counts_missing: bool,
-    *others: Any,
-) -> Feature:
-    """Return a feature with scaled contrasts, and one of the missing values against the others.
-
-    Example: with a share of .2 of missing values, it is .8 for these and -.2
-    for others, so that few missing values cannot have a large effect.
-    """
-    known = mass[:-1] / max(float(mass[:-1].sum()), _TINY)
-    line, smooth = [np.vstack([_scaled(z, known), np.zeros(z.shape[1])]) for z in (line, smooth)]
-    if counts_missing and 0 < mass[-1] < 1:
-        share = float(mass[-1])
-        missing = np.full((len(mass), 1), -share)
-        missing[-1] = 1 - share
-        smooth = np.hstack([smooth, missing])
-    return Feature(name, values, groups, mass, line, smooth, *others)
 
 
 def _scaled(contrasts: Array, mass: Array) -> Array:

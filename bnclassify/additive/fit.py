@@ -305,32 +305,33 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
         smooth = next(of_terms).reshape(len(first.contrasts), len(second.contrasts), -1)
         of_pairs[pair] = [first.groups, second.groups], smooth
     before: list[Positions] = [np.arange(len(table)) for table in tables]
+    places = dict[int, Positions]()
     for own in fitted.tables:
         if not own.is_exact:
             (i,) = own.features
             n = len(own.effects) - (not features[i].counts_missing)
             tables[i][:n] += own.effects[:n]
     for i in {i for table in fitted.tables if table.is_exact for i in table.features}:
-        features[i], before[i] = features[i].by_exact_value(rows.weights)
+        features[i], before[i], places[i] = features[i].by_exact_value(rows.weights)
         tables[i] = tables[i][before[i]]
     rows = replace(rows, features=features)
     for pair, (groups, of_cells) in of_pairs.items():
         of_pairs[pair] = [g[before[i]] for i, g in zip(pair, groups, strict=True)], of_cells
     for own in [table for table in fitted.tables if table.is_exact]:
-        places = [np.asarray(features[i].places) for i in own.features]
-        exact = own.effects.reshape(*map(len, places), -1)
+        at = [places[i] for i in own.features]
+        exact = own.effects.reshape(*map(len, at), -1)
         for axis, i in enumerate(own.features):
             if not features[i].counts_missing:
                 np.moveaxis(exact, axis, 0)[-1] = 0
         if len(own.features) == 1:
-            tables[own.features[0]][places[0]] += exact
+            tables[own.features[0]][at[0]] += exact
             continue
         i, j = own.features
         cells = np.zeros((len(tables[i]), len(tables[j]), len(rows.labels)))
         if (i, j) in of_pairs:
             groups, of_smooth = of_pairs[i, j]
             cells += of_smooth[np.ix_(*groups)]
-        cells[np.ix_(*places)] += exact
+        cells[np.ix_(*at)] += exact
         of_pairs[i, j] = [np.arange(len(tables[i])), np.arange(len(tables[j]))], cells
     some = rows.some(_SOME_ROWS)
     for pair, (groups, of_cells) in of_pairs.items():
