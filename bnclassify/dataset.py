@@ -485,14 +485,26 @@ class Opened(ABC, Generic[Read]):
         return self.encode(Columns(columns))
 
     def data_and_numeric_features(
-        self, features: Sequence[Hashable], targets: Sequence[Hashable]
+        self, numeric: Numeric, features: Sequence[Hashable], targets: Sequence[Hashable]
     ) -> tuple[Any, tuple[Hashable, ...]]:
-        """Return encoded data, and the features whose numbers are not categories."""
+        """Return the data, and the features to keep as numbers: those named, or raise.
+
+        If ``numeric`` is True, the data are encoded, and numbers are the features
+        whose numbers are not categories.
+        """
+        if numeric is not True:
+            named = check_columns(numeric or (), features, "numbers")
+            return self, tuple([name for name in features if name in named])
+        if self.in_parts and not isinstance(self, Countable):
+            raise TypeError(
+                "numbers must be a dict {column: method} if data are counted part by part; got "
+                "text. Name the numeric columns."
+            )
         data: Any = self.encode_raw(targets[0] if targets else None, (*features, *targets), targets)
         levels = data.schema.levels_of
-        numeric = [name for name in features if name in data.numbers]
-        numeric = [name for name in numeric if not (levels[name] and are_categories(levels[name]))]
-        return data, tuple(numeric)
+        numbers = [name for name in features if name in data.numbers]
+        numbers = [name for name in numbers if not (levels[name] and are_categories(levels[name]))]
+        return data, tuple(numbers)
 
     def prepared(self, preparation: Prepare, known: Known) -> Opened[Read]:
         """Return the data with the categories of a model, which has the ``known`` levels."""
@@ -779,9 +791,8 @@ class Dataset(Countable, Opened["Dataset"]):
             known |= ~np.isnan(as_floats(self.numbers[column]))
         return known
 
-    def split_off_column(self, column: Hashable, argument: str) -> tuple[Self, ArrayOf[Any]]:
+    def split_off_column(self, column: Hashable) -> tuple[Self, ArrayOf[Any]]:
         """Return the data without a column, and its numbers or codes, NaN where missing."""
-        check_columns([column], self.columns, argument)
         codes: Codes = self.codes[self.positions[column]]
         values: ArrayOf[Any] = self.numbers.get(column, np.where(codes < 0, np.nan, codes))
         return self.select([name for name in self.columns if name != column]), values

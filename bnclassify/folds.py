@@ -586,7 +586,8 @@ def plan_rounds(
     if groups is not None:
         opened = with_groups_as_cases(opened, groups, next(iter(models.values())).targets)
     if isinstance(folds, str):
-        opened, labels = opened.split_off_column(folds, "folds")
+        check_columns([folds], opened.columns, "folds")
+        opened, labels = opened.split_off_column(folds)
         folds, _ = pd.factorize(pd.Series(labels), sort=True)
         if n_missing := np.count_nonzero(folds < 0):
             raise ValueError(f"folds must have a fold in every row; {n_missing} rows have none.")

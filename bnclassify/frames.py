@@ -930,30 +930,30 @@ class Frame(Opened[Dataset]):
             codes[name] = levels, of_column
         return data.with_codes(codes)
 
-    def split_off_column(self, column: Hashable, argument: str) -> tuple[Frame, ArrayLike]:
-        check_columns([column], self.columns, argument)
+    def split_off_column(self, column: Hashable) -> tuple[Frame, ArrayLike]:
         others = self.frame.drop(columns=[column])
         return Frame(others, self.argument, self.cases), self.frame[column].array
 
 
 def _encode_with_weights(rows: OpenedData, weights: object) -> Countable:
-    if rows.in_parts:
-        if isinstance(rows, Countable):
-            raise TypeError(
-                "weights must be None for encoded partitioned data. Pass the source to encode."
-            )
-        if not is_column_name(weights):
-            raise TypeError(
-                "weights must be the name of a column if data are partitioned; "
-                f"got {shown(weights)}."
-            )
+    if rows.in_parts and isinstance(rows, Countable):
+        raise TypeError(
+            "weights must be None for encoded partitioned data. Pass the source to encode."
+        )
+    if rows.in_parts and not is_column_name(weights):
+        raise TypeError(
+            f"weights must be the name of a column if data are partitioned; got {shown(weights)}."
+        )
+    is_name = is_column_name(weights) and not isinstance(rows, Dataset)
+    if is_name:
         check_columns([weights], rows.columns, "weights")
+    if rows.in_parts:
         return rows.read(Columns(weights=weights))
     data: Any = rows
     if isinstance(rows, Frame):
         frame = rows
-        if is_column_name(weights):
-            frame, weights = rows.split_off_column(weights, "weights")
+        if is_name:
+            frame, weights = rows.split_off_column(weights)
         coded = [name for name, kind in frame.types.items() if kind == "integer"]
         data = frame.encode_raw(None, frame.columns, coded)
     encoded: Dataset = replace(data, weights=check_weights(weights, data.index))
@@ -1021,19 +1021,20 @@ Meaning: TypeAlias = Literal["frequencies", "cases"]
 
 
 def with_groups_as_cases(
-    dataset: Any, groups: Any, targets: Collection[Hashable] = ()
+    dataset: OpenedData, groups: Any, targets: Collection[Hashable] = ()
 ) -> Frame | Dataset:
-    """Return opened data in which each group of rows is a case, or raise.
+    """Return data in which each group of rows is a case, or raise.
 
     ``groups`` is the name of a column, but not of a target, which is split off,
     or one label per row.
     """
-    rows, labels = open_data(dataset).check_in_memory("dataset"), foreign_to_pandas(groups)
+    rows, labels = dataset.check_in_memory("dataset"), foreign_to_pandas(groups)
     assert isinstance(rows, Frame | Dataset)
     if is_column_name(groups):
         if groups in targets:
             raise ValueError(f"groups must not be the class; got {shown(groups)}.")
-        rows, labels = rows.split_off_column(groups, "groups")
+        check_columns([groups], rows.columns, "groups")
+        rows, labels = rows.split_off_column(groups)
     elif isinstance(labels, list | tuple) and all(isinstance(label, Hashable) for label in labels):
         # As an array, 1 and "1" would be the same, and NaN a label.
         labels = pd.Series(labels, dtype=object)
@@ -1367,10 +1368,7 @@ def prepare_training_data(
     if preparation:
         opened = opened.prepared(preparation, known or {})
     names, order = _features_and_column_order(opened.columns, targets, wanted, named_by)
-    if numeric is True:
-        opened, numbers = opened.data_and_numeric_features(names, targets)
-    else:
-        numbers = tuple(check_columns(numeric or (), names, "numbers"))
+    opened, numbers = opened.data_and_numeric_features(numeric, names, targets)
     if isinstance(opened, Countable) and opened.targets == targets:
         kept = opened.columns_as_numbers(numbers) if isinstance(opened, TrainingData) else opened
         columns = kept.columns if wanted is None else (*wanted, *targets)

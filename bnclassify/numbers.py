@@ -1229,17 +1229,14 @@ class Preparing(NamedTuple):
         rows = data.check_in_memory("dataset")
         if self.discretize is None:
             features = [name for name in columns if name != class_var]
-            if self.numeric is not True:
-                numeric = check_columns(self.numeric or (), features, "numbers")
-                return rows.encode(Columns(columns, numeric=numeric))
-            encoded, found = rows.data_and_numeric_features(features, (class_var,))
-            return cast("Dataset", encoded.columns_as_numbers(found))
+            data, found = rows.data_and_numeric_features(self.numeric, features, (class_var,))
+            return cast("Dataset", data.encode(Columns(columns, numeric=found)))
         if isinstance(rows, Frame):
             check_class_type(rows.frame[class_var])
         return rows.encode_raw(class_var, columns)
 
-    def learn(self, data: Dataset, class_var: Hashable) -> Preparation:
-        """Learn the preparation from encoded data."""
+    def learn(self, data: Dataset, class_var: Hashable) -> tuple[Preparation, Dataset]:
+        """Learn the preparation from encoded data, and return these prepared."""
         discretizer: Discretizer | None = None
         merger: Merger | None = None
         if self.discretize is not None:
@@ -1255,10 +1252,9 @@ class Preparing(NamedTuple):
             excluded = {class_var, *data.schema.ordered, *cut, *data.schema.numeric}
             nominal = [name for name in data.columns if name not in excluded]
             merger = learn_merger(data, nominal, self.min_count)
-        missing = self.columns_with_missing_level(
-            Preparation(merger, discretizer).prepared_data(data), class_var
-        )
-        return Preparation(merger, discretizer, missing)
+        prepared = Preparation(merger, discretizer).prepared_data(data)
+        missing = self.columns_with_missing_level(prepared, class_var)
+        return Preparation(merger, discretizer, missing), prepared.with_missing_level(missing)
 
     def columns_with_missing_level(
         self, data: Countable, class_var: Hashable

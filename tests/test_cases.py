@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.frames import with_groups_as_cases
+from bnclassify.frames import open_data, with_groups_as_cases
 from bnclassify.networks import leave_one_out
 
 from .estimators import BNCClassifier
@@ -309,7 +309,7 @@ def test_labels_of_groups_keep_their_types_and_follow_the_index():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"c": rng.choice(list("abc"), 60), "y": rng.choice(["u", "v"], 60)})
     ten = [1, "1", "2", 2, 3, "3", "4", 4, 5, "5"] * 6
-    cases = with_groups_as_cases(frame, ten).cases
+    cases = with_groups_as_cases(open_data(frame), ten).cases
     assert cases.max() == 9
     assert cases.tolist() == [i % 10 for i in range(60)]
     missing = [f"p{i % 10}" if i % 3 else float("nan") for i in range(60)]

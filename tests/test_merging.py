@@ -141,7 +141,8 @@ def test_what_is_kept_is_what_enough_rows_have(frame, least, random):
 
 def learn_preparation(data, class_var, *, method=None, min_count=None):
     preparing = Preparing(method, 5, min_count)
-    preparation = preparing.learn(preparing.read(open_data(data), class_var, data.columns), class_var)
+    raw = preparing.read(open_data(data), class_var, data.columns)
+    preparation, _ = preparing.learn(raw, class_var)
     return preparation(data), preparation
 
 

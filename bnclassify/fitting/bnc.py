@@ -8,7 +8,7 @@ from typing import Any, Literal
 from ..additive.fit import fit_effects, sum_of_effects
 from ..additive.pairs import Pairs, check_pairs
 from ..classifiers import PRIORS, find_prior
-from ..dataset import Countable, Dataset, Numeric, Opened, OpenedData
+from ..dataset import Countable, OpenedData
 from ..elimination import Numbers, numeric_columns_of
 from ..frames import (
     AnyTable,
@@ -244,6 +244,8 @@ def bnc(
             "bnc(class_var=..., dataset=encode(dataset, weights=...))."
         )
     data = open_data(dataset)
+    if groups is not None:
+        data = with_groups_as_cases(data, groups, (class_var,))
     with showing_progress(progress), using_jobs(n_jobs):
         if dag_learner is None:
             own = None if discretize == "auto" else discretize
@@ -255,15 +257,9 @@ def bnc(
                     f"{given[0]}=...). Without a learner, bnc fits a sum of effects, which needs "
                     "no settings."
                 )
-            return _fit_default(
-                data,
-                class_var,
-                groups,
-                pairs,
-                missing_level,
-                min_count=Optional(Whole(least=1)).check("min_count", min_count),
-                draws=draws if interval else 0,
-            )
+            min_count = Optional(Whole(least=1)).check("min_count", min_count)
+            settings = {"min_count": min_count, "draws": draws if interval else 0}
+            return _fit_default(data, class_var, pairs, missing_level, settings)
         if interval or not (isinstance(pairs, str) and pairs == "auto"):
             name = "interval" if interval else "pairs"
             raise ValueError(
@@ -280,9 +276,6 @@ def bnc(
             check_learner_is_able(
                 learner, accepts_numbers, "numbers must be None", numbers, "learn from numbers"
             )
-        if groups is not None:
-            grouped = with_groups_as_cases(data, groups, (class_var,))
-            data = _read_with_numbers(grouped, class_var, numeric)
         options = _learner_options(learner, class_var, dag_args, lp_args)
         given_priors = [lp_args.get(name) for name in PRIORS]
         chosen = any(value is not None and value is not False for value in given_priors)
@@ -314,21 +307,16 @@ def bnc(
 
 
 def _fit_default(
-    opened: OpenedData,
+    dataset: OpenedData,
     class_var: Hashable,
-    groups: Any,
     pairs: Pairs,
     missing_level: Any,
-    **settings: Any,
+    settings: dict[str, Any],
 ) -> Model:
     """Fit a sum of effects to rows in memory; fractional weights make cases."""
-    rows: Opened[Dataset] = opened.check_in_memory("dataset")
-    if groups is not None:
-        data = _read_with_numbers(with_groups_as_cases(rows, groups, (class_var,)), class_var, ())
-    else:
-        check_columns([class_var], rows.columns, "class_var")
-        data = rows if isinstance(rows, Dataset) else _read_with_numbers(rows, class_var, ())
-        data = fractional_weights_as_cases(data)
+    check_columns([class_var], dataset.columns, "class_var")
+    read = Preparing("mdlp", 5, None).read(dataset, class_var, dataset.columns)
+    data, levels = fractional_weights_as_cases(read), read.schema.levels_of
     names = [name for name in data.columns if name != class_var]
     settings["pairs"] = check_pairs(pairs, names, class_var) or 0
     if isinstance(missing_level, str | bool | None):
@@ -337,12 +325,11 @@ def _fit_default(
     else:
         chosen = check_feature_names(missing_level, (class_var,), "missing_level")
         settings["missing_level"] = tuple(check_columns(chosen, names, "missing_level"))
-    levels = data.schema.levels_of
     known = [name for name in data.columns if levels[name] or name in data.numbers]
     if class_var in known and len(known) > 1:
         data = data.select(known)
-    numeric = [name for name in data.numbers if len(levels[name]) not in (1, 2)]
-    training = prepare_training_data(data, (class_var,), numeric=tuple(numeric))
+    numeric = tuple([name for name in data.numbers if len(levels[name]) not in (1, 2)])
+    training = prepare_training_data(data, (class_var,), numeric=numeric)
     assert isinstance(training, TrainingData)
     warn_of_copies(training)
     fitted = fit_effects(sum_of_effects(class_var, training), training, **settings)
@@ -356,12 +343,6 @@ def check_learner_uses_groups(
     """Raise unless folds of a greedy learner, or held-out rows of `lp`, follow groups."""
     if "folds" not in parameters_of(learner):
         check_groups_are_used(find_method(given_arguments(**(lp_args or {}))))
-
-
-def _read_with_numbers(rows: Opened[Dataset], class_var: Hashable, numeric: Numeric) -> Dataset:
-    """Return encoded rows, whose columns to discretize stay numbers."""
-    reading = Preparing(None if numeric else "mdlp", 5, None, numeric=numeric)
-    return reading.read(rows, class_var, rows.columns)
 
 
 def _find_learner_of_one_class(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..accessors import check_bnc
 from ..dataset import Countable, Dataset, OpenedData
 from ..frames import (
     Frame,
@@ -21,7 +20,7 @@ from ..frames import (
 from ..model import Model, Recipe, Step, replace_unchecked
 from ..networks.codings import FineData
 from ..networks.weighted import Weighted
-from ..numbers import MovedCuts, Preparation, Preparing, check_can_discretize
+from ..numbers import MovedCuts, Preparing, check_can_discretize
 from ..structure import LEARNERS, anb, find_learner, nb
 from ..tools.calls import parameters_of
 from ..tools.checks import check_columns
@@ -84,29 +83,36 @@ def _structure_from_raw(
         options = {**options, "rng": rng}
     named = step.name if is_record(learner) else learner
     settings = {"learner": named, "dag_args": dict(step.settings), **preparing._asdict()}
-    names = _chosen_features(options)
-    keep = "parents" in options
-    columns, raw = dataset.columns, dataset
-    if isinstance(raw, Dataset):
-        if preparing.discretize is None:
-            raw = preparing.read(raw, class_var, columns)
-        elif not isinstance(raw, TrainingData):
-            check_can_discretize(raw)
-        columns = raw.columns
-    else:
-        check_columns([class_var], columns, "class_var")
-        chosen = (
-            columns if names is None else {*check_columns(names, columns, "features"), class_var}
-        )
-        raw = preparing.read(dataset, class_var, [name for name in columns if name in chosen])
-    seen = tuple(columns) if names is None else None
-    preparation = preparing.learn(raw, class_var)
-    data = _prepare_for_learner(
-        raw, preparation, class_var, names, keep=keep, warns=raw is not dataset
-    )
-    again = Step(step.name, relearn_raw, settings, draws=step.draws)
-    recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
+    names, columns = _chosen_features(options), dataset.columns
+    if preparing.discretize is not None and not isinstance(dataset, TrainingData):
+        check_can_discretize(dataset)
+    check_columns([class_var], columns, "class_var")
+    chosen = columns if names is None else {*check_columns(names, columns, "features"), class_var}
+    raw = preparing.read(dataset, class_var, [name for name in columns if name in chosen])
+    preparation, prepared = preparing.learn(raw, class_var)
     cuts = preparation.discretizer
+    numbers = prepared.numbers
+    found = [name for name in prepared.schema.numeric if name in numbers]
+    numeric = tuple([name for name in found if not pd.isna(numbers[name]).all()])
+    features = names
+    if features is None:
+        uncut = () if cuts is None else cuts.uncut
+        features = tuple([name for name in prepared.columns if name != class_var])
+        drop = {*uncut, *prepared.schema.numeric} - {*numeric, *preparation.missing, class_var}
+        if "parents" not in options and len(drop) < len(features):  # if not, none would remain
+            features = tuple([name for name in features if name not in drop])
+    data = prepare_training_data(prepared, (class_var,), features, numeric=numeric)
+    assert isinstance(data, TrainingData)
+    if names is None and raw is not dataset:
+        # With intentionally narrow intervals.
+        fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()
+        others = data.select([name for name in data.columns if name not in fine])
+        warn_of_columns(others, class_var, raw.rows_with_known(class_var))
+        if not features:
+            warn_of_no_features(class_var)
+    again = Step(step.name, relearn_raw, settings, draws=step.draws)
+    seen = tuple(columns) if names is None else None
+    recipe = Recipe(class_var, again, names, preparation=preparation, seen=seen)
     if not (isinstance(cuts, MovedCuts) and any(cuts.cuts.values())):
         structure = _checked_structure(learner(class_var, dataset=data, **options))
         return replace_unchecked(structure, recipe=recipe), data
@@ -118,55 +124,10 @@ def _structure_from_raw(
         cuts.method,
         "learn from several discretizations at once",
     )
-    fine = FineData.from_cuts(data, cuts)
-    network = check_bnc(learner(class_var, dataset=fine, **options), "discretize")
+    fine_data = FineData.from_cuts(data, cuts)
+    network: Any = _checked_structure(learner(class_var, dataset=fine_data, **options))
     structure = replace_unchecked(network, recipe=recipe)
-    return Weighted(structure, fine.cuttings, recipe=recipe), fine
-
-
-def _prepare_for_learner(
-    raw: Dataset,
-    preparation: Preparation,
-    class_var: Hashable,
-    names: tuple[Hashable, ...] | None,
-    *,
-    keep: bool,
-    warns: bool,
-) -> TrainingData:
-    """Discretize and merge data, and prepare them for a learner.
-
-    Numeric columns with a single interval and columns without a value are
-    dropped, unless no feature would remain, features are named, or ``keep``.
-    """
-    data = preparation.prepared_data(raw)
-    features = [name for name in data.columns if name != class_var]
-    kept = [name for name in data.schema.numeric if name in data.numbers]
-    numeric = tuple([name for name in kept if not pd.isna(data.numbers[name]).all()])
-    if names is not None:
-        return _read_training_rows(data, class_var, names, numeric)
-    cuts = preparation.discretizer
-    uncut = () if cuts is None else cuts.uncut
-    unknown = [name for name in features if name in data.schema.numeric and name not in numeric]
-    drop = {*uncut, *unknown}.difference(preparation.missing)
-    if not keep and len(drop) < len(features):
-        features = [name for name in features if name not in drop]
-    prepared = _read_training_rows(data, class_var, features, numeric)
-    if warns:
-        # With intentionally narrow intervals.
-        fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()
-        others = prepared.select([name for name in prepared.columns if name not in fine])
-        warn_of_columns(others, class_var, raw.rows_with_known(class_var))
-        if not features:
-            warn_of_no_features(class_var)
-    return prepared
-
-
-def _read_training_rows(
-    data: Dataset, class_var: Hashable, names: Sequence[Hashable], numeric: tuple[Hashable, ...]
-) -> TrainingData:
-    found = prepare_training_data(data, (class_var,), names, numeric=numeric)
-    assert isinstance(found, TrainingData)
-    return found
+    return Weighted(structure, fine_data.cuttings, recipe=recipe), fine_data
 
 
 @record

@@ -102,10 +102,9 @@ def _open_columns_to_test(
     given: Sequence[Hashable] = z if isinstance(z, list | tuple) and not is_name else [z]
     names: list[Hashable] = [x, y] if z is None else [x, y, *given]
     pair = list(dict.fromkeys(names[:2]))
-    if numeric is True:
-        opened, kept = opened.data_and_numeric_features(pair, names[2:])
-    else:
-        kept = tuple([name for name in pair if name in (numeric or ())])
+    if isinstance(numeric, tuple):
+        numeric = tuple([name for name in pair if name in numeric])
+    opened, kept = opened.data_and_numeric_features(numeric, pair, names[2:])
     data = opened.read(Columns(names, numeric=kept, named_by="x, y, z"))
     return data, [data.positions[name] for name in names]
 

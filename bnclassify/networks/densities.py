@@ -11,7 +11,6 @@ from ..dataset import OpenedData
 from ..elimination import FAMILIES, numeric_columns_of
 from ..model import Model, replace_unchecked
 from ..parameters import Plain, method_of_lp
-from ..tools.checks import check_columns
 from ..tools.immutable import record
 from ..tools.messages import listed
 
@@ -46,10 +45,7 @@ class Densities(Plain):
         if not x.preparation:
             columns = [name for name in x.features if name in dataset.columns]
             numeric = numeric_columns_of(self.numbers)
-            if numeric is True:
-                dataset, found = dataset.data_and_numeric_features(columns, x.targets)
-            else:
-                found = tuple(check_columns(numeric or (), columns, "numbers"))
+            dataset, found = dataset.data_and_numeric_features(numeric, columns, x.targets)
         chosen = [name for name in x.features if name in found or name in x.numeric_features]
         families = (
             dict.fromkeys(chosen, self.numbers) if isinstance(self.numbers, str) else self.numbers

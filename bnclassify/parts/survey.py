@@ -143,11 +143,3 @@ class Parts(Opened[Partitions]):
 
     def prepared(self, preparation: Prepare, known: Known) -> Parts:
         return replace(self, preparation=preparation)
-
-    def encode_raw(
-        self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
-    ) -> Partitions:
-        raise TypeError(
-            "numbers must be a dict {column: method} if data are counted part by part; got "
-            "text. Name the numeric columns."
-        )

@@ -371,7 +371,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             if isinstance(X, pd.DataFrame):
                 check_same_index(groups, X.index, "groups", "X")
             groups = groups.reset_index(drop=True)
-        cases = None if groups is None else with_groups_as_cases(frame, groups).cases
+        cases = None if groups is None else with_groups_as_cases(open_data(frame), groups).cases
         if groups is not None and not isinstance(self.learner, EffectTable | None):
             check_learner_uses_groups(learner, self.lp_args)
         weights = None
