@@ -177,21 +177,18 @@ from .judge.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as 
 from .judge.summary import summary as summary
 from .networks import (  # methods and priors of lp
     backoff_prior as backoff_prior,
-    awnb as awnb,
     densities as densities,
     em as em,
     leave_one_out as leave_one_out,
     weighting as weighting,
 )
-from .networks.blankets import learn_blanket as learn_blanket
-from .networks.chi_square import chisq_dn as chisq_dn
+from .networks.chi_square import chisq_dn as chisq_dn, learn_blanket as learn_blanket
+from .networks.em import lca as lca
 from .networks.hill_climbing import ban as ban, hc as hc
-from .networks.latent_classes import lca as lca
 from .numbers import discretize as discretize, merge_rare as merge_rare
 from .parameters import lp as lp
 from .prediction import predict as predict
 from .questions.d_separated import d_separated as d_separated
-from .questions.impute import impute as impute
 from .questions.learned import (
     concentrations as concentrations,
     em_objectives as em_objectives,
@@ -200,8 +197,7 @@ from .questions.learned import (
     manb_arc_posterior as manb_arc_posterior,
     search_steps as search_steps,
 )
-from .questions.query import query as query
-from .questions.sample import sample as sample
+from .questions.query import impute as impute, query as query, sample as sample
 from .search import bsej as bsej, fssj as fssj, kdb as kdb, tan_hc as tan_hc, tan_hcsp as tan_hcsp
 from .several.multidimensional import chain as chain, maode as maode, mbc as mbc
 from .structure import (

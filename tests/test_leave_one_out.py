@@ -11,7 +11,7 @@ from scipy.special import gammaln, log_softmax
 
 import bnclassify as bn
 from bnclassify.model import replace_unchecked
-from bnclassify.networks import family_terms, leave_one_out
+from bnclassify.networks import leave_one_out, weighted
 from bnclassify.networks.backoff_prior import LEAST, MOST, best_concentrations
 from bnclassify.networks.conditional_likelihood import best_common_power, best_powers
 
@@ -266,7 +266,7 @@ def test_rows_are_spread_over_the_data_if_memory_is_short(car, method, monkeypat
 def test_tables_too_large_to_write_out_are_computed_from_counts(car, written, monkeypatch):
     x = bn.lp(bn.tan_cl("class", car), car, backoff=True, held_out="weights")
     expected = bn.predict(x, car, prob=True)
-    monkeypatch.setattr(family_terms, "_MOST_CELLS_OF_ALL", written)
+    monkeypatch.setattr(weighted, "_MOST_CELLS_OF_ALL", written)
     again = bn.lp(bn.tan_cl("class", car), car, backoff=True, held_out="weights")
     found = [term for family in again.sum_of_terms.terms for _, term in family.parts]
     assert all(term.table.n_cells > term.most_cells for term in found) == (written == 0)

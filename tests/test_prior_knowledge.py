@@ -15,7 +15,7 @@ from scipy.stats import chi2
 
 import bnclassify as bn
 from bnclassify.counts import contingency_table
-from bnclassify.networks.structural_em import Completions
+from bnclassify.networks.em import Completions
 from bnclassify.search import feature_and_ancestors, superparent_additions, tree_arc_additions
 from bnclassify.tools.graphs import connected_components
 

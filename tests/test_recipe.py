@@ -293,7 +293,7 @@ def test_cross_validation_and_scikit_learn():
 
 
 def test_tables_that_are_written_later_give_the_same_to_the_last_bit(monkeypatch):
-    monkeypatch.setattr("bnclassify.networks.family_terms._CALL", 0)
+    monkeypatch.setattr("bnclassify.networks.weighted._CALL", 0)
     frame = trips(400)
     model = learn(frame)
     first = bn.predict(model, frame.head(3), prob=True)

@@ -12,11 +12,9 @@ from scipy.special import gammaln
 
 import bnclassify as bn
 from bnclassify.frames import encode, prepare_training_data, prepare_training_rows
-from bnclassify.networks import awnb as trees
-from bnclassify.networks import weighting as wanbia
-from bnclassify.networks.awnb import depth_weights
-from bnclassify.networks.awnb import smallest_depths_in_trees as depths_of_trees
-from bnclassify.networks.weighting import ConditionalLikelihood, with_weighted_tables
+from bnclassify.networks import weighting
+from bnclassify.networks.weighting import ConditionalLikelihood, depth_weights, with_weighted_tables
+from bnclassify.networks.weighting import smallest_depths_in_trees as depths_of_trees
 from bnclassify.tools.arrays import xlogx
 
 from .conftest import read_reference, reference_frame
@@ -224,7 +222,7 @@ def test_wanbia_does_not_warn_of_an_optimum_that_was_reached(seed):
 
 
 def test_wanbia_warns_if_it_stopped_early(monkeypatch):
-    monkeypatch.setitem(wanbia._OPTIONS, "maxiter", 1)
+    monkeypatch.setitem(weighting._OPTIONS, "maxiter", 1)
     frame = noisy_copies(0)
     with pytest.warns(UserWarning, match="the optimizer stopped early"):
         bn.lp(bn.nb("class", frame), frame, smooth=1, wanbia=True)
@@ -309,7 +307,7 @@ def test_many_levels_have_the_best_order_also_if_a_class_never_occurs():
 
 def test_bootstrap_samples_are_drawn_in_proportion_to_weights():
     data = encode(pd.DataFrame({"a": list("xyzu")}), weights=[3, 0, 1, 0])
-    [rows] = trees._bootstrap_samples(data, 1, 1.0, np.random.default_rng(0))
+    [rows] = weighting._bootstrap_samples(data, 1, 1.0, np.random.default_rng(0))
     assert set(rows) <= {0, 2}
-    [many] = trees._bootstrap_samples(data, 1, 1000.0, np.random.default_rng(0))
+    [many] = weighting._bootstrap_samples(data, 1, 1000.0, np.random.default_rng(0))
     assert (many == 0).mean() == pytest.approx(0.75, abs=0.03)

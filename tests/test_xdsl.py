@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bnclassify as bn
-from bnclassify.files import file_tables
+from bnclassify.files import bif
 
 # P(low | worn, open) is 0.6: the last of the parents pump and valve changes fastest
 PLANT = """<?xml version="1.0" encoding="ISO-8859-1"?>
@@ -138,8 +138,8 @@ def test_labels_are_found_by_position_and_submodels_without_recursion(tmp_path):
 def test_files_that_unpack_to_much_and_tables_of_many_axes_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "x.bif"
     path.write_bytes(gzip.compress(b" " * 1001))
-    assert file_tables._MOST_BYTES == 100_000_000
-    monkeypatch.setattr(file_tables, "_MOST_BYTES", 1000)
+    assert bif._MOST_BYTES == 100_000_000
+    monkeypatch.setattr(bif, "_MOST_BYTES", 1000)
     with pytest.raises(ValueError, match="with at most 1,000 bytes of text"):
         bn.read_bif(path, "y")
     names = [f"v{i}" for i in range(40)]  # each with a single label

@@ -1,15 +1,21 @@
-"""Files in the Interchange Format (BIF), which bnlearn, pgmpy and pyAgrum also read and write."""
+"""Files of networks of other programs: the Interchange Format (BIF), and XDSL of GeNIe and SMILE.
+
+bnlearn, pgmpy and pyAgrum also read and write BIF. Tables and deterministic nodes of XDSL are read.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import zlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, count, product
-from math import inf, prod
-from typing import Any, NoReturn
+from itertools import chain, count, islice, product
+from math import inf, isfinite, prod
+from operator import contains
+from typing import Any, NoReturn, TypeAlias
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -19,19 +25,185 @@ from ..dataset import Dataset
 from ..model import Model, Step
 from ..parameters import lp
 from ..structure import fixed_again, network_with_families
-from ..tools.arrays import Array, Slice
+from ..tools.arrays import TOLERANCE, Array
 from ..tools.checks import OneOf, check_column_name, options_sentence
 from ..tools.immutable import record
 from ..tools.messages import listed, repeated_items, shorten_text, shown
-from .file_tables import (
-    Families,
-    Variables,
-    checked_sum_of_cells,
-    normalize_distributions,
-    unpack_gzip,
-)
 from .storage import check_file_name, replace_file
-from .xdsl import is_xdsl, read_xdsl
+
+Variables: TypeAlias = dict[Hashable, tuple[str, ...]]
+"""The labels of each variable."""
+
+Families: TypeAlias = dict[Hashable, tuple[tuple[str, ...], Array]]
+"""The family of each variable, and its table with axes in this order."""
+
+Fail: TypeAlias = Callable[[str], NoReturn]
+"""A function that raises an error with a message and the place in the file."""
+
+
+_MOST_CELLS = 2**24
+"""Maximum number of cells of all tables of a file, which a few words can describe."""
+
+_MOST_AXES = 32
+"""Maximum number of axes of an array in all supported versions of NumPy."""
+
+_MOST_BYTES = 100_000_000
+"""Maximum size of the content of a packed file."""
+
+
+def unpack_gzip(content: bytes, source: str) -> bytes:
+    """Return the content of a file, unpacked if it was packed with gzip."""
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    unpack = zlib.decompressobj(wbits=31)
+    try:
+        text = unpack.decompress(content, _MOST_BYTES)
+    except zlib.error as error:
+        raise ValueError(f"{source} must be a complete file of gzip; got {error}.") from error
+    if not unpack.eof:
+        raise ValueError(
+            f"{source} must be a complete file of gzip with at most {_MOST_BYTES:,} bytes of text; "
+            "got one that ends early or is larger."
+        )
+    return text
+
+
+def checked_sum_of_cells(
+    cells: int, family: Sequence[Hashable], variables: Variables, fail: Fail
+) -> int:
+    """Return the number of cells of tables up to that of a family; fail if they are too many."""
+    own = prod(len(variables[name]) for name in family)
+    if cells + own > _MOST_CELLS:
+        fail(
+            f"the table of {shown(family[0])} would have {own:,} cells. All tables of a file can "
+            f"have at most {_MOST_CELLS:,} together."
+        )
+    if len(family) > _MOST_AXES:
+        fail(
+            f"{shown(family[0])} must have at most {_MOST_AXES - 1} parents; got {len(family) - 1}."
+        )
+    return cells + own
+
+
+def normalize_distributions(
+    rows: Array, family: Sequence[Hashable], labels: Sequence[tuple[str, ...]], fail: Fail
+) -> None:
+    """Normalize distributions, (configurations, labels), with sums that are 1 but for rounding."""
+    sums: Array = rows.sum(axis=1, keepdims=True)
+    # 0.011: largest difference from 1 of the sum of rounded probabilities, as in bnlearn's reader
+    for wrong in np.flatnonzero(~(np.abs(sums - 1) <= 0.011)):
+        configuration = next(islice(product(*labels[1:]), int(wrong), None))
+        condition = f" for ({shorten_text(', '.join(configuration))})" if configuration else ""
+        got = "none" if np.isnan(sums[wrong, 0]) else f"a sum of {sums[wrong, 0]:g}"
+        fail(f"must be probabilities of {shown(family[0])}{condition} that sum to 1; got {got}.")
+    np.divide(rows, sums, out=rows, where=np.abs(sums - 1) > TOLERANCE)
+
+
+_XDSL = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:[\s\S]{0,1000}?<)?smile\b")
+
+_TO_TABLE = "In GeNIe, change its type to a general chance node, whose table is written"
+_NO_DIAGRAM = "Remove decisions and utilities, because a Bayesian network has only chance nodes"
+_REFUSED = {
+    "noisymax": ("a noisy maximum", _TO_TABLE),
+    "noisyadder": ("a noisy adder", _TO_TABLE),
+    "demorgan": ("a DeMorgan gate", _TO_TABLE),
+    "equation": ("an equation of numbers", "Discretize it in GeNIe"),
+    "decision": ("a decision", _NO_DIAGRAM),
+    "utility": ("a utility", _NO_DIAGRAM),
+    "mau": ("a utility", _NO_DIAGRAM),
+}
+"""Types of nodes that are not tables, and what to do about them."""
+
+
+def read_xdsl(content: bytes, source: str) -> tuple[Variables, Families]:
+    """Return the labels of the variables, and the family and table of each."""
+    if b"<!DOCTYPE" in content:
+        raise ValueError(
+            f"{source} must be a file as GeNIe writes it; got one with a document type."
+        )
+    try:
+        network = ElementTree.fromstring(content)
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
+        raise ValueError(f"{source} must be a complete XML file; got {error}.") from error
+    if network.find("dynamic") is not None:
+        raise ValueError(
+            f"{source} must be a Bayesian network; got a dynamic one. Unroll it in GeNIe."
+        )
+    nodes = list[ElementTree.Element]()
+    waiting = [node for part in network.findall("nodes") for node in part][::-1]
+    while waiting:  # no recursion, because submodels can be nested deeply
+        node = waiting.pop()
+        if node.tag == "submodel":
+            waiting.extend(reversed(node))
+        elif node.find("state") is not None or node.tag in _REFUSED:
+            nodes.append(node)
+    for node in nodes:
+        if node.tag not in ("cpt", "deterministic"):
+            what, remedy = _REFUSED.get(node.tag, (f"a node of type {node.tag}", _TO_TABLE))
+            expected = "must be a table or a deterministic node"
+            _raise_about_node(source, node, f"{expected}; got {what}. {remedy}.")
+    variables: Variables = {}
+    families: dict[str, tuple[str, ...]] = {}
+    for node in nodes:
+        name = node.get("id", "")
+        fail = partial(_raise_about_node, source, node)
+        labels = tuple(state.get("id", "") for state in node.findall("state"))
+        if not labels or repeated_items(labels):
+            fail(f"must have labels that all differ; got {listed(labels)}.")
+        if name in variables:
+            fail("is declared twice.")
+        variables[name] = labels
+        families[name] = (name, *(node.findtext("parents") or "").split())
+    if b"aGrUM" in content and any(len(family) > 2 for family in families.values()):
+        raise ValueError(
+            f"{source} must be written by GeNIe; got a file of pyAgrum, whose tables have another "
+            "order. Save the network there in the Interchange Format, with "
+            "pyagrum.saveBN(network, 'network.bif')."
+        )
+    family_tables: Families = {}
+    cells = 0
+    for node in nodes:
+        fail = partial(_raise_about_node, source, node)
+        family = families[node.get("id", "")]
+        for name in family[1:]:
+            if name not in variables:
+                advice = options_sentence(name, variables)
+                fail(f"must have chance nodes as parents; got {shown(name)}. {advice}")
+        if twice := repeated_items(family):
+            fail(f"must have different parents, and not itself; got {shown(twice[0])} twice.")
+        cells = checked_sum_of_cells(cells, family, variables, fail)
+        levels = [variables[name] for name in family]
+        shape = list(map(len, levels))
+        configurations = prod(shape[1:])
+        if node.tag == "deterministic":
+            states = (node.findtext("resultingstates") or "").split()
+            codes = {label: code for code, label in enumerate(levels[0])}
+            unknown = [state for state in states if state not in codes]
+            if len(states) != configurations or unknown:
+                expected = f"{configurations:,} resulting states that are among its labels"
+                got = shown(unknown[0]) if unknown else f"{len(states):,} states"
+                fail(f"must have {expected}; got {got}.")
+            rows = np.zeros((configurations, shape[0]))
+            rows[np.arange(configurations), [codes[state] for state in states]] = 1
+        else:
+            words = (node.findtext("probabilities") or "").split()
+            try:
+                numbers = list(map(float, words))
+            except ValueError:
+                numbers = [-1.0]
+            are_masses = all(isfinite(number) and number >= 0 for number in numbers)
+            if not are_masses or len(words) != prod(shape):
+                got = f"{len(words):,} words, such as {listed(words, 3)}"
+                fail(f"must have {prod(shape):,} probabilities; got {got}.")
+            rows = np.array(numbers).reshape(configurations, shape[0])
+            normalize_distributions(rows, family, levels, fail)
+        family_tables[family[0]] = family, rows.T.reshape(shape)  # the last parent changes fastest
+    return variables, family_tables
+
+
+def _raise_about_node(source: str, node: ElementTree.Element, message: str) -> NoReturn:
+    raise ValueError(f"{source}, node {shown(node.get('id'))}: {message}")
+
 
 _BODY = r'(?:"[^"]*"|[^"}]+)*\}?'
 """The probabilities of a variable, up to the brace, whose absence is reported later."""
@@ -83,7 +255,13 @@ class BIFReader:
     def read(self) -> Families:
         """Return the family of each variable and its table, with axes in this order."""
         self._read_match("", "")
-        self._check_format()
+        for ending, beginning in _OTHER_FORMATS.items():
+            if self._is_next(beginning):
+                remedy = _HOW_TO_CONVERT.get(ending, _BY_PYAGRUM).format(ending)
+                self._raise_at_line(
+                    "must be in the Interchange Format; got a file in the format "
+                    f"{ending.upper()}. {remedy}."
+                )
         self._read_match(r"network\b[^{]*\{", "network NAME {, with which a file begins")
         self._skip_properties()
         self._read_match(r"\}", "} or property")
@@ -109,16 +287,6 @@ class BIFReader:
             cells = checked_sum_of_cells(cells, family, self.variables, fail)
             families[family[0]] = family, self._read_table(family, start)
         return families
-
-    def _check_format(self) -> None:
-        """Raise if the file begins as those of other programs."""
-        for ending, beginning in _OTHER_FORMATS.items():
-            if self._is_next(beginning):
-                remedy = _HOW_TO_CONVERT.get(ending, _BY_PYAGRUM).format(ending)
-                self._raise_at_line(
-                    "must be in the Interchange Format; got a file in the format "
-                    f"{ending.upper()}. {remedy}."
-                )
 
     def _raise_at_line(self, message: str, at: int | None = None) -> NoReturn:
         """Raise a ValueError with the line of a position, by default where reading stopped."""
@@ -204,50 +372,38 @@ class BIFReader:
                 "...; or property or }",
             )
             word, configuration = match[1], match[2]
+            words = match[3].replace(",", " ").replace("|", " ").split()
+            for text in words:
+                if not _NUMBER.fullmatch(text) or float(text) == inf:
+                    self._raise_at_line(f"must be a probability; got {shown(text)}.", at)
             expected = prod(shape) if word == "table" else shape[0]
-            numbers = self._numbers_in_text(match[3], expected, at)
+            if len(words) != expected:
+                self._raise_at_line(f"must be {expected} probabilities; got {len(words)}.", at)
+            numbers = np.array(list(map(float, words)))
             if word == "default":
                 default = numbers
-            elif word == "table":
-                self._fill_rows_once(rows, slice(None), numbers, f"of {shown(family[0])}", at)
             else:
-                row = self._row_of_configuration(configuration, family, codes, at)
-                which = f"for ({shorten_text(configuration.strip())})"
-                self._fill_rows_once(rows, row, numbers, which, at)
+                place, which = slice(None), f"of {shown(family[0])}"
+                if not word:
+                    row = self._row_of_configuration(configuration, family, codes, at)
+                    place = slice(row, row + 1)
+                    which = f"for ({shorten_text(configuration.strip())})"
+                if not np.isnan(rows[place]).all():
+                    self._raise_at_line(f"the probabilities {which} are given twice.", at)
+                rows[place] = numbers.reshape(shape[0], -1).T  # by label, then by configuration
             self._skip_properties()
         if default is not None:
             rows[np.isnan(rows[:, 0])] = default
         normalize_distributions(rows, family, labels, partial(self._raise_at_line, at=start))
         return rows.T.reshape(shape)
 
-    def _fill_rows_once(
-        self, rows: Array, place: int | Slice, numbers: list[float], what: str, at: int
-    ) -> None:
-        """Write numbers, by label and then by configuration, in rows that are not filled yet."""
-        if not np.isnan(rows[place]).all():
-            self._raise_at_line(f"the probabilities {what} are given twice.", at)
-        rows[place] = np.reshape(numbers, (rows.shape[1], -1)).T
-
-    def _numbers_in_text(self, text: str, expected: int, at: int) -> list[float]:
-        words = text.replace(",", " ").replace("|", " ").split()
-        for word in words:
-            if not _NUMBER.fullmatch(word) or float(word) == inf:
-                self._raise_at_line(f"must be a probability; got {shown(word)}.", at)
-        if len(words) != expected:
-            self._raise_at_line(f"must be {expected} probabilities; got {len(words)}.", at)
-        return list(map(float, words))
-
     def _row_of_configuration(
         self, text: str, family: tuple[str, ...], codes: list[dict[str, int]], at: int
     ) -> int:
         """Return the position of a configuration of parents; the last parent changes fastest."""
-
-        def fits(items: list[str]) -> bool:
-            if len(items) != len(codes):
-                return False
-            return all(item in own for item, own in zip(items, codes, strict=True))
-
-        states = _first_reading_that_fits(text, fits)
+        states = _first_reading_that_fits(
+            text, lambda items: len(items) == len(codes) and all(map(contains, codes, items))
+        )
         if states is None:
             one_each = f"a label of each of {listed(family[1:])}"
             expected = one_each if codes else "no labels without parents"
@@ -439,7 +595,7 @@ def read_bif(path: str | os.PathLike[str], class_var: Hashable) -> BNC:
     file, source = check_file_name(path), str(path)
     check_column_name(class_var)
     content = unpack_gzip(file.read_bytes(), source)
-    if is_xdsl(content):
+    if _XDSL.match(content):
         variables, family_tables = read_xdsl(content, source)
     else:
         try:

@@ -18,8 +18,7 @@ from ..frames import (
     warn_of_no_features,
 )
 from ..model import Model, Recipe, Step, replace_unchecked
-from ..networks.codings import FineData
-from ..networks.weighted import Weighted
+from ..networks.weighted import FineData, Weighted
 from ..numbers import MovedCuts, Preparing, check_can_discretize
 from ..structure import LEARNERS, anb, find_learner, nb
 from ..tools.calls import parameters_of

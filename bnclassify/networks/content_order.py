@@ -1,36 +1,13 @@
-"""Cases, which are held out as a whole, and an order of rows that is not that of the file."""
+"""Rows that are held out as one case, and copies that are not."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from zlib import crc32
-
-import numpy as np
 
 from ..check.row_findings import equal_rows_beyond_chance
 from ..dataset import Data, Dataset
 from ..frames import rows_as_cases
-from ..tools.arrays import ArrayOf
 from ..tools.messages import listed, warn
-
-
-def hash_rows(data: Dataset) -> ArrayOf[np.uint64]:
-    """Return a hash of the codes of each row, whatever the order of the columns."""
-    total = np.zeros(len(data), dtype=np.uint64)
-    for name, codes in zip(data.columns, data.codes, strict=True):
-        keys = (codes.astype(np.int64) + crc32(repr(name).encode())).astype(np.uint64)
-        for shift in (31, 29):
-            keys *= np.uint64(0x9E3779B97F4A7C15)
-            keys ^= keys >> np.uint64(shift)
-        total += keys
-    return total
-
-
-def rows_in_content_order(data: Data) -> Data:
-    """Return the rows by class and values, whatever the order of the rows and columns."""
-    by_name = sorted(range(len(data.columns) - 1), key=lambda i: repr(data.columns[i]))
-    columns = [data.codes[i] for i in by_name]
-    return data.take_rows(np.lexsort((data.row_weights, *columns, data.codes[-1])))
 
 
 def fractional_weights_as_cases(data: Data) -> Data:

@@ -1,38 +1,45 @@
-"""Expectation maximization: tables from incomplete rows, with or without a class.
+"""Expectation maximization: of tables, of structures, and of latent classes.
 
-Two passes through a network, up and down, give the expected counts of all
-tables.
+Two passes through a network, up and down, give the expected counts of all tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from math import log as ln
 from math import prod
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from .. import elimination
-from ..classifiers import Dirichlet, Prior, PseudoCounts
-from ..counts import Scope, contingency_table
-from ..dataset import Dataset
-from ..elimination import Belief, Factor, sum_terms
-from ..model import CountedModel, Model, check_counted
+from ..classifiers import BNC, Dirichlet, Prior, PseudoCounts, count_parameters
+from ..counts import Scope, contingency_table, count_families, flat_index
+from ..dataset import Data, Dataset
+from ..elimination import Belief, Factor, groups_of_equal_columns, sum_terms
+from ..frames import AnyTable, check_have_levels, open_data
+from ..model import CountedModel, Model, Step, TrainingRows, check_counted, replace_unchecked
 from ..parameters import Method, method_of_lp
+from ..structure import WITH_MISSING_VALUES, LocalScores, network
 from ..tools.arrays import (
     BLOCK_ROWS,
+    TOLERANCE,
     Array,
     Codes,
+    Mask,
     Positions,
     log,
     log_sum_exp,
+    normalize,
+    one_thread,
     slices,
     softmax,
 )
 from ..tools.calls import advance_bar
-from ..tools.checks import OneOf, Real, Whole
+from ..tools.checks import ListOf, OneOf, Real, Seed, Whole, check_column_name, check_rng, must_be
 from ..tools.immutable import ANY_NUMBER, Immutable, field_bounds, record
 from ..tools.messages import warn
 
@@ -96,7 +103,6 @@ class EM(Method):
         Real(least=0).check("tolerance in missing", self.tolerance)
 
     def check(self, x: Model, prior: Prior) -> None:
-        """Raise unless the model has a joint distribution and the prior adds pseudo-counts."""
         _check_can_run_em(x)
         if not isinstance(prior, PseudoCounts):
             raise ValueError('missing: "em" requires a prior; pass smooth, ess or m')
@@ -170,7 +176,6 @@ def run_em(
 
 
 def warn_if_not_converged(run: Run, remedy: str) -> None:
-    """Warn if EM has not converged."""
     if not run.converged:
         gain = run.objectives[-1] - run.objectives[-2]
         n = len(run.objectives) - 1
@@ -276,3 +281,280 @@ def _add_expected_counts(
     mass = belief.shares.reshape(len(first), len(steps)) * shares[belief.rows, None]
     cells = np.bincount((first[:, None] + steps).ravel(), mass.ravel(), minlength=counts.size)
     counts += cells.reshape(counts.shape)
+
+
+ParentLists = Sequence[Sequence[int]]
+
+_MOST_COMPLETIONS = 2**22
+_LIKELIHOOD = Dirichlet(0)
+
+
+class Completions(Generic[Data]):
+    """All completions of the rows of data, in order, with the row numbers, (completions,)."""
+
+    def __init__(self, data: Data) -> None:
+        is_missing: Mask = data.codes < 0
+        n_completions: Array = np.where(is_missing, np.array(data.cards)[:, None], 1.0).prod(axis=0)
+        if n_completions.sum() > _MOST_COMPLETIONS:
+            raise ValueError(
+                f"missing must not be 'em' if incomplete rows have more than {_MOST_COMPLETIONS:,} "
+                f"completions; got {n_completions.sum():,.0f}. Drop rows or columns with "
+                "many missing values."
+            )
+        # Of a row with 2 · 3 completions and a complete row, rows are [0, 0, 0, 0, 0, 0, 1] and
+        # starts [0, 6].
+        numbers = n_completions.astype(np.intp)
+        self.rows = np.repeat(np.arange(len(data)), numbers)
+        self.starts = np.cumsum(numbers) - numbers
+        codes = data.codes.take(self.rows, axis=1)
+        for hidden, alike in groups_of_equal_columns(is_missing):
+            if hidden:
+                # all values of the hidden columns, (columns, completions), in each of these rows
+                values = np.indices([data.cards[column] for column in hidden])
+                values = values.reshape(len(hidden), -1)
+                places = self.starts[alike][:, None] + np.arange(values.shape[1])
+                codes[np.array(hidden)[:, None], places.ravel()] = np.tile(values, len(alike))
+        self.rows_given = data
+        self.weights = data.row_weights
+        self.data = replace(
+            data, codes=codes, index=pd.RangeIndex(len(self.rows)), weights=self.weights[self.rows]
+        )
+
+    def weighted_completions(
+        self, scopes: Sequence[Scope], tables: Sequence[Array]
+    ) -> tuple[Data, float]:
+        """Return completions, weighted by their probability given their row, and Σ ln P(row)."""
+        logs = np.zeros(len(self.rows))
+        for scope, table in zip(scopes, tables, strict=True):
+            cells = flat_index([self.data.codes[column] for column in scope], table.shape)
+            logs += log(table).ravel().take(cells)
+        highest = np.maximum.reduceat(logs, self.starts)
+        shares = np.exp(logs - highest[self.rows])
+        totals = np.add.reduceat(shares, self.starts)
+        shares *= (self.weights / totals)[self.rows]
+        return replace(self.data, weights=shares), float(self.weights @ (highest + np.log(totals)))
+
+
+def structural_em(
+    data: Data,
+    start: ParentLists,
+    learn: Callable[[Data, ParentLists], list[list[int]]],
+    score: str,
+    others: Sequence[ParentLists] = (),
+) -> tuple[list[list[int]], list[float]]:
+    """Return the parents in the structure that `learn` finds step by step, and scores of the data.
+
+    The first structure is the best one of those of the complete rows and ``others``.
+    """
+    data = data.with_positive_weights()
+    complete: Mask = data.codes.min(axis=0) >= 0
+    first = [list(parents) for parents in start]
+    if complete.any():
+        first = learn(data.take_rows(complete), first)
+    completions, observed = Completions(data), list[float]()
+    further = [[list(parents) for parents in other] for other in others]
+    starts = [first, *[structure for structure in further if structure != first]]
+    fits = [_expected_completions_and_score(completions, found, None, score) for found in starts]
+    best = int(np.argmax([value for _, value in fits]))
+    found, (expected, value) = starts[best], fits[best]
+    while True:
+        observed.append(value)
+        learned, scores = learn(expected, found), LocalScores(expected, score)
+        if scores.score_of_network(learned) <= scores.score_of_network(found) + TOLERANCE:
+            return found, observed
+        found = learned
+        expected, value = _expected_completions_and_score(completions, found, expected, score)
+
+
+def _expected_completions_and_score(
+    completions: Completions[Data], found: ParentLists, expected: Data | None, score: str
+) -> tuple[Data, float]:
+    """Return the weighted completions and the score of a structure at the tables that EM finds."""
+    scopes, data = [(v, *parents) for v, parents in enumerate(found)], completions.rows_given
+    counts: Sequence[Array] = count_families(data if expected is None else expected, scopes)
+    if expected is None:
+        counts = [table + 1 for table in counts]  # EM would keep zeros
+    _, weighted, run = run_em(
+        lambda tables: completions.weighted_completions(scopes, tables),
+        lambda weighted: list(map(_LIKELIHOOD, count_families(weighted, scopes))),
+        list(map(_LIKELIHOOD, counts)),
+        iterations=np.inf,
+        # 1e-6: minimum gain of an iteration in nats per row, as in `lp`
+        tolerance=1e-6 * float(completions.weights.sum()),
+    )
+    penalty = LocalScores(weighted, score).score.penalty
+    return weighted, run.objectives[-1] - penalty * count_parameters(scopes, data.cards)
+
+
+WITH_MISSING_VALUES["em"] = structural_em
+
+
+@record
+def lca(
+    class_var: Hashable,
+    dataset: AnyTable,
+    *,
+    k: int | Iterable[int],
+    smooth: float = 1,
+    restarts: int = 10,
+    rng: Seed = None,
+) -> BNC:
+    """Find groups of rows by latent class analysis.
+
+    The model is a naive Bayes whose class is not observed.
+
+    Parameters
+    ----------
+    class_var : str
+        Name of the new variable, different from the columns of `dataset`. Its
+        labels are 1, 2, …, k in descending order of their shares of the rows.
+    dataset : pandas.DataFrame or Dataset
+        Categorical data. All columns are features. Missing values are
+        marginalized over.
+    k : int or list of int
+        Number of classes, at most 1000, or candidates such as ``range(2, 7)``;
+        the number with the largest BIC is chosen.
+    smooth : float, default 1
+        Dirichlet hyperparameter added to every expected count; 0 gives
+        maximum-likelihood estimates.
+    restarts : int, default 10
+        Number of random starts for each number of classes. The best result is
+        returned.
+    rng : int or numpy.random.Generator, optional
+        Seed of the starts.
+
+    Returns
+    -------
+    BNC
+        A naive Bayes with parameters. `predict` assigns rows to classes,
+        `search_steps` returns the numbers of classes that were compared, and
+        `loglik` and `BIC` marginalize over the class, so they need no column of
+        classes.
+
+    Notes
+    -----
+    EM finds a local maximum of Σ ln P(row) + smooth Σ ln θ, with θ all
+    probabilities of the model, from each start: uniform P(c) and tables drawn
+    uniformly. It ends if an iteration gains less than 1e-12. Fit the model with
+    several seeds: if the objectives agree but the tables differ, do not
+    interpret the classes.
+
+    References
+    ----------
+    .. [1] Lazarsfeld, P. F., Henry, N. W. (1968). Latent Structure Analysis.
+       Houghton Mifflin.
+    .. [2] Linzer, D. A., Lewis, J. B. (2011). poLCA: an R package for
+       polytomous variable latent class analysis. Journal of Statistical
+       Software 42.
+
+    Examples
+    --------
+    Two groups of members of the US House by their votes alone, which nearly
+    coincide with the parties:
+
+    >>> import pandas as pd
+    >>> from bnclassify import lca, load_voting, predict
+    >>> voting = load_voting()
+    >>> votes = voting.drop(columns="Class")
+    >>> model = lca("group", votes, k=2, rng=0)
+    >>> pd.crosstab(predict(model, votes), voting["Class"])
+    Class  democrat  republican
+    group
+    1           218           8
+    2            49         160
+    """
+    check_column_name(class_var)
+    data = open_data(dataset).check_in_memory("dataset").encode()
+    if class_var in data.columns:
+        raise ValueError(
+            must_be("class_var", "the name of a new variable, not of a column", class_var)
+        )
+    is_one = isinstance(k, int | np.integer)
+    given = [k] if is_one else ListOf("numbers of classes", filled=True).check("k", k)
+    sizes = [Whole(least=1, most=1000).check("k", size) for size in given]
+    smooth, generator = float(Real(least=0).check("smooth", smooth)), check_rng(rng)
+    restarts = Whole(least=1, most=100_000).check("restarts", restarts)
+    check_have_levels(data, data.columns)
+    if not data.size:
+        raise ValueError(
+            "dataset must have rows to fit a model to; got none, or only rows of weight 0."
+        )
+    cards = np.array(data.cards)
+    patterns, row_of = np.unique(data.codes, axis=1, return_inverse=True)
+    times = np.bincount(row_of.ravel(), data.weights).astype(np.float64)
+    feature = np.repeat(np.arange(len(cards)), cards)
+    level = np.concatenate([np.arange(n) for n in cards])
+    hot: Array = (patterns[feature] == level[:, None]).astype(np.float64)
+    fits = []
+    for size in sizes:
+        masses = [generator.standard_exponential((size, len(level))) for _ in range(restarts)]
+        of_starts = [_fit_from_start(hot, times, cards, mass, smooth) for mass in masses]
+        fits.append(max(of_starts, key=lambda fit: fit[-1].objectives[-1]))
+    n_levels = sum(data.cards) - len(data.columns)
+    free = [size - 1 + size * n_levels for size in sizes]
+    logliks = [loglik for _, loglik, _ in fits]
+    bics = [own - ln(data.size) / 2 * n for own, n in zip(logliks, free, strict=True)]
+    best = int(np.argmax(bics))
+    tables, _, run = fits[best]
+    steps = tuple(zip(sizes, logliks, free, bics, strict=True))
+    settings = {"k": tuple(sizes) if len(sizes) > 1 else sizes[0], "smooth": smooth}
+    step = Step("lca", lca, settings | {"restarts": restarts}, draws=True)
+    trace = {"classes": steps, "latent": True}
+    structure = network(class_var, dict.fromkeys(data.columns, ()), None, step, trace)
+    levels = (*data.levels, tuple(range(1, sizes[best] + 1)))
+    if free[best] > (cells := prod(data.cards) - 1):
+        warn(
+            f"the model of {sizes[best]} classes has {free[best]:,} parameters, but the joint "
+            f"table of the features has {cells:,} free cells, so different tables fit equally "
+            "well. Use fewer classes."
+        )
+    elif len(sizes) > 1 and sizes[best] == max(sizes):
+        warn(
+            f"the largest number of classes, {sizes[best]}, has the best BIC. Pass "
+            "larger numbers, too."
+        )
+    warn_if_not_converged(run, "The result may depend on the start.")
+    recipe = structure.recipe and replace(structure.recipe, rows=TrainingRows.from_data(data, ()))
+    return replace_unchecked(
+        structure, recipe=recipe, levels=levels, cpts=tables, learned={"em": run}
+    )
+
+
+def _fit_from_start(
+    hot: Array, times: Array, cards: Positions, mass: Array, smooth: float
+) -> tuple[tuple[Array, ...], float, Run]:
+    """Return tables that EM finds from a start, the class last, their log-likelihood and the run.
+
+    ``hot`` is (levels, patterns), ``times`` (patterns,) and ``mass`` (classes, levels).
+    """
+
+    def expect(parameters: tuple[Array, Array]) -> tuple[tuple[Array, float], float]:
+        """Return the mass of each class in each pattern, and the log-likelihood."""
+        log_tables, log_shares = [log(np.maximum(each, 1e-300)) for each in parameters]
+        with one_thread:
+            logs = log_tables @ hot + log_shares[:, None]
+        totals = log_sum_exp(logs, axis=0)
+        loglik = float(totals @ times)
+        prior = smooth * float(log_tables.sum() + log_shares.sum()) if smooth else 0.0
+        return (np.exp(logs - totals) * times, loglik), loglik + prior
+
+    def maximize(expected: tuple[Array, float]) -> tuple[Array, Array]:
+        mass, _ = expected
+        with one_thread:
+            counts = mass @ hot.T
+        return _normalized_by_feature(counts + smooth, cards), normalize(mass.sum(axis=1) + smooth)
+
+    shares: Array = np.full(len(mass), 1 / len(mass))
+    start = _normalized_by_feature(mass, cards), shares
+    last = run_em(expect, maximize, start, iterations=5000, tolerance=1e-12)
+    (found, found_shares), (_, loglik), run = last
+    # classes in descending order of their shares
+    order = np.argsort(-found_shares, kind="stable")
+    of_features = np.split(found[order].T, np.cumsum(cards)[:-1])
+    return (*[table.copy() for table in of_features], found_shares[order]), loglik, run
+
+
+def _normalized_by_feature(mass: Array, cards: Positions) -> Array:
+    """Divide (…, levels) by sums over the levels of each feature; uniform if a sum is 0."""
+    totals = np.repeat(np.add.reduceat(mass, np.cumsum(cards) - cards, axis=-1), cards, axis=-1)
+    return np.where(totals > 0, mass, 1.0) / np.where(totals > 0, totals, np.repeat(cards, cards))

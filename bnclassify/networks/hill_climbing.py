@@ -32,7 +32,7 @@ from ..tools.arrays import TOLERANCE, Array, Mask, Positions
 from ..tools.calls import Bar, progress_bar
 from ..tools.checks import Flag, ListOf, OneOf, Optional, ScoreName, Seed, Whole, check_rng
 from ..tools.graphs import ChangingDag
-from .structural_em import ParentLists, structural_em
+from .em import ParentLists, structural_em
 
 MOVES = ("add", "delete", "reverse")
 """The operations on an arc, in the order in which ties are broken."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,7 @@ from ..tools.arrays import (
 from ..tools.checks import Flag, Instance, OneOf, Optional
 from ..tools.immutable import POWER, cached_property, field_bounds, record
 from ..tools.messages import shown
-from .backoff_prior import check_prefix_prior
+from .backoff_prior import LeftOutRows, check_prefix_prior
 from .conditional_likelihood import (
     COMMON_PRECISION,
     Powers,
@@ -47,8 +47,6 @@ from .conditional_likelihood import (
     log_likelihood,
     log_odds_of_scores,
 )
-from .content_order import hash_rows, rows_in_content_order
-from .prefix_tables import LeftOutRows
 from .weighted import Weighted, learn_fading, log_joint_of_incomplete_rows
 
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
@@ -104,7 +102,6 @@ class LeaveOneOut(Method):
         Flag().check("parents in held_out_args", self.parents)
 
     def check(self, x: Model, prior: Prior) -> None:
-        """Raise unless the model has one structure, and the prior leaves no probability at 0."""
         name = f"held_out={'weights' if self.weights else 'parents'!r}"
         if not isinstance(x.graph, BNC):
             raise TypeError(
@@ -115,12 +112,11 @@ class LeaveOneOut(Method):
         check_prefix_prior(prior)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the model with its powers, and a suitable rule for incomplete rows."""
-        data = rows_in_content_order(data)
+        by_name = np.argsort(list(map(repr, data.columns[:-1])))  # whatever the order of columns
+        columns = [data.codes[i] for i in by_name]
+        data = data.take_rows(np.lexsort((data.row_weights, *columns, data.codes[-1])))
         with one_thread:
-            model = (
-                x if isinstance(x, Weighted) else Weighted(cast("BNC", x.graph), recipe=x.recipe)
-            )
+            model = x if isinstance(x, Weighted) else Weighted(x.graph, recipe=x.recipe)
             model = model.learn_tables(data, prior)
             depths = range(0 if self.parents else model.depth, model.depth + 1)
             if data.cases is not None and len(np.unique(data.cases)) < len(data):
@@ -194,11 +190,11 @@ class HeldOutRows(LeftOutRows):
             at = known[part]
             by_family = model.left_out_logs([codes[:-1, at]], self.take(at))
             result[at] = sum(by_depth[-1] for by_depth in by_family)
-        incomplete = np.nonzero(~complete)[0]
+        incomplete = np.flatnonzero(~complete)
         # 2**20: maximum number of cells of the tables of a family, one per incomplete row
-        rows_per_block = max(1, 2**20 // max(table.n_cells for table in tables))
-        for start in range(0, len(incomplete), rows_per_block):
-            block = incomplete[start : start + rows_per_block]
+        most = max(1, 2**20 // max(table.n_cells for table in tables))
+        for part in slices(len(incomplete), most=most):
+            block = incomplete[part]
             result[block] = log_joint_of_incomplete_rows(
                 x.scopes, tables, codes[:, block], self.take(block)
             )
@@ -211,10 +207,14 @@ def rows_to_hold_out(data: Dataset, terms: int) -> tuple[Positions, Array, HeldO
     n, counts = len(data), data.row_weights
     rows: Positions = np.arange(n)
     if data.cases is None and counts.min(initial=1.0) >= 1:  # the first of equal rows, weighted
-        _, first, group = np.unique(hash_rows(data), return_index=True, return_inverse=True)
-        if len(first) < n and all((codes[first][group] == codes).all() for codes in data.codes):
-            in_turn = np.argsort(first)
-            rows, counts = first[in_turn], np.bincount(group, counts)[in_turn].astype(np.float64)
+        order = np.lexsort(data.codes)
+        ordered = data.codes[:, order]
+        is_first: Mask = np.append(True, (ordered[:, 1:] != ordered[:, :-1]).any(axis=0))
+        group = np.empty(n, dtype=np.intp)
+        group[order] = np.cumsum(is_first) - 1
+        first = order[is_first]
+        in_turn = np.argsort(first)
+        rows, counts = first[in_turn], np.bincount(group, counts)[in_turn].astype(np.float64)
     rows, counts = rows[counts > 0], counts[counts > 0]
     if len(rows) > limit:
         n = limit
@@ -246,7 +246,6 @@ class Powered(Derived):
     no_joint = f"{type_in_words} {NO_JOINT}"
 
     def __post_init__(self) -> None:
-        """Raise a ValueError unless the power is the learned one."""
         super().__post_init__()
         if getattr(self.learned.get("leave_one_out"), "power", self.power) != self.power:
             raise ValueError(f"the power must be that of leave-one-out; got {self.power}")
@@ -272,12 +271,10 @@ class LeaveOneOutPower(Method):
         return cls() if given.get("held_out") == "power" else None
 
     def check(self, x: Model, prior: Prior) -> None:
-        """Raise if the prior leaves probabilities of 0."""
         check_positive_prior(prior, "held_out='power'")
         check_prefix_prior(prior)
 
     def __call__(self, x: Model, data: Dataset, prior: Prior, rng: np.random.Generator) -> Model:
-        """Return the model with the power."""
         fitted = x.estimate(data, prior)
         if not isinstance(fitted, CountedModel):
             raise TypeError(

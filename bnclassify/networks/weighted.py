@@ -5,17 +5,19 @@ In incomplete rows, trees that marginalize over features take a share of the sco
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..classifiers import BNC
-from ..counts import MAX_CELLS, Scope
-from ..dataset import Dataset, Schema
+from ..counts import MAX_CELLS, Scope, flat_index
+from ..dataset import Dataset, Levels, Schema
 from ..elimination import Factor, Fading, log_joint_of_network
+from ..frames import TrainingData
 from ..model import (
     MISSING_RULE,
     NO_JOINT,
@@ -26,23 +28,318 @@ from ..model import (
     replace_unchecked,
 )
 from ..numbers import MovedCuts
-from ..scores import Blend, Formula, Sum, Table, scopes_of_terms
-from ..tools.arrays import BLOCK_ROWS, Array, Codes, log, slices
-from ..tools.immutable import POWER, cached_property, field_bounds, record
+from ..scores import Blend, Coding, Formula, Sum, Table, scopes_of_terms
+from ..tools.arrays import BLOCK_ROWS, Array, Codes, Mask, code_type, log, slices
+from ..tools.immutable import (
+    POWER,
+    Immutable,
+    cached_property,
+    field_bounds,
+    is_within_bounds,
+    record,
+)
 from ..tools.messages import listed
-from .backoff_prior import concentrations_of, tables_of_counts
-from .codings import Coarsening
-from .conditional_likelihood import best_common_power, log_odds_of_scores
-from .family_terms import FamilyTerm, family_terms
-from .prefix_tables import (
+from .backoff_prior import (
     LeftOutRows,
     NestedCounts,
     PrefixTable,
     class_probabilities,
     class_shares,
+    concentrations_of,
     count_prefixes_of_families,
     feature_probabilities,
+    tables_of_counts,
 )
+from .conditional_likelihood import best_common_power, log_odds_of_scores
+
+
+@record
+@dataclass(frozen=True, eq=False)
+class Coarsening(Immutable):
+    """One of several discretizations, as a map from fine to coarse intervals.
+
+    ``levels`` are the labels of each feature in this discretization. ``maps``
+    has one array of (fine levels + 1,) coarse codes per feature, the last -1
+    for missing values, or None if it is not discretized.
+    """
+
+    levels: Levels
+    maps: tuple[Codes | None, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        pairs = zip(self.maps, self.levels, strict=True)
+        if not all(
+            codes is None or is_within_bounds(codes, -1, len(labels) - 1) for codes, labels in pairs
+        ):
+            raise ValueError("maps must contain the codes of levels.")
+
+    def __call__(self, codes: Codes) -> Codes:
+        """Return the coarse codes for fine codes of the features, (features, rows)."""
+        coarse = codes.copy()
+        for row, fine, places in zip(coarse, codes, self.maps, strict=True):
+            if places is not None:
+                row[:] = places.take(fine, mode="wrap")
+        return coarse
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FineData(TrainingData):
+    """Training data whose numeric columns were discretized several times."""
+
+    cuttings: tuple[Coarsening, ...] = ()
+
+    @classmethod
+    def from_cuts(cls, data: TrainingData, cuts: MovedCuts) -> FineData:
+        """Return training data discretized at the union of all cut points."""
+        fine = {name: np.array(points) for name, points in cuts.cuts.items()}
+        cuttings = []
+        for time in cuts.discretizers_by_time:
+            maps: list[Codes | None] = []
+            levels: list[tuple[Any, ...]] = []
+            for name, labels in zip(data.features, data.levels, strict=False):
+                if name in time.cuts:
+                    extra = labels[len(fine[name]) + 1 :]  # the level of missing values
+                    # Of the fine intervals that end at 1, 2, 3 and ∞, cut at 2 alone: 0, 0, 1 and
+                    # 1; then the codes of other levels, and -1.
+                    points = np.array(time.cuts[name])
+                    last = range(len(points), len(points) + 1 + len(extra))
+                    codes = [*np.searchsorted(points, fine[name]), *last, -1]
+                    maps.append(np.array(codes, dtype=code_type(last.stop)))
+                    levels.append((*time.intervals[name], *extra))
+                else:
+                    maps.append(None)
+                    levels.append(labels)
+            cuttings.append(Coarsening(tuple(levels), tuple(maps)))
+        content = {field.name: getattr(data, field.name) for field in fields(data)}
+        return cls(**content, cuttings=tuple(cuttings))
+
+    @property
+    def codings(self) -> Iterator[TrainingData]:
+        """The rows in each discretization."""
+        for coarsen in self.cuttings:
+            codes = np.concatenate([coarsen(self.codes[:-1]), self.codes[-1:]])
+            schema = Schema(self.columns, (*coarsen.levels, self.levels[-1]), self.schema.ordered)
+            yield TrainingData(
+                schema,
+                codes,
+                self.index,
+                self.weights,
+                targets=self.targets,
+                order=self.order,
+                cases=self.cases,
+            )
+
+
+_MOST_CELLS = 2**20  # of a table that is written out in full, to be looked up
+_MOST_CELLS_OF_ALL = 2**25
+_CALL = 2**12  # number of values that are looked up in the time that a call takes
+
+
+class RaisedTable:
+    """The log table of a family times its power.
+
+    It is written out, if it is not too large, once rows have been asked for as
+    many values as it has; the values of fewer rows are worked out from the
+    counts.
+    """
+
+    def __init__(
+        self, table: PrefixTable, features: Scope, power: float, most_cells: float
+    ) -> None:
+        self.table = table
+        self.features = features
+        self.power = power
+        self.most_cells = most_cells
+        self.of_class = len(features) < len(table.cards)
+        self._asked = 0
+
+    @cached_property
+    def log_table(self) -> Array:
+        """The logs of all configurations, (values of the features, classes)."""
+        levels, *cards = self.table.cards
+        logs = self._raised_logs(self.table.full_tables_by_depth())
+        columns = levels if self.of_class else logs.shape[-1]
+        return np.broadcast_to(logs, (*cards, *logs.shape[-2:])).reshape(-1, columns)
+
+    @cached_property
+    def logs_by_level(self) -> Array | None:
+        """The logs of the levels of a feature without feature parents, and 0 for missing values."""
+        if self.of_class or len(self.features) > 1:
+            return None
+        table = next(self.table.full_tables_by_depth()).reshape(self.table.cards[0], -1)
+        logs = self.power * log(table)
+        return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
+
+    def _raised_logs(self, values_by_depth: Iterator[Array]) -> Array:
+        *_, values = values_by_depth
+        return self.power * log(values)
+
+    def logs_at(self, codes: Codes | Mapping[int, Codes]) -> Array:
+        """Return the logs of rows, (rows or 1, classes or 1)."""
+        if self.logs_by_level is not None:
+            return self.logs_by_level.take(codes[self.features[0]], axis=0, mode="wrap")
+        members = [codes[i] for i in self.features]
+        rows = len(members[0]) if members else 1
+        self._asked += rows * self.table.prefixes[-1].counts.shape[1] + _CALL
+        if self.table.n_cells > min(self.most_cells, self._asked):  # not worth writing yet
+            return self._logs_from_counts(members)
+        if not members:
+            return self.log_table
+        if min(code.min(initial=0) for code in members) >= 0:
+            return self._look_up_logs(members)
+        complete: Mask = np.logical_and.reduce([code >= 0 for code in members])
+        logs = np.empty((len(complete), self.log_table.shape[1]))
+        logs[complete] = self._look_up_logs([code[complete] for code in members])
+        logs[~complete] = self._logs_from_counts([code[~complete] for code in members])
+        return logs
+
+    def _look_up_logs(self, members: list[Codes]) -> Array:
+        """Return the logs of rows in which all of the family is observed."""
+        levels, *parent_cards = self.table.cards
+        cards = parent_cards if self.of_class else [*parent_cards, levels]
+        ordered = members if self.of_class else [*members[1:], members[0]]
+        return self.log_table.take(flat_index(ordered, cards), axis=0, mode="clip")
+
+    def _logs_from_counts(self, members: list[Codes]) -> Array:
+        if not self.of_class:
+            return self._raised_logs(feature_probabilities(self.table, members))
+        rows = len(members[0]) if members else 1
+        return self._raised_logs(class_probabilities(self.table, members, rows))
+
+
+Part = tuple[tuple[Coding, ...], RaisedTable]
+"""A raised table, and the coding of each of its features; none if the rows are not coded."""
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyTerm:
+    """The sum of the raised tables of a family over discretizations, a term of `Sum`.
+
+    ``cards`` are the numbers of levels of the features in scope before they are
+    coded. ``check`` raises an error if the terms of the model are too large to
+    be written.
+    """
+
+    owner: int
+    scope: Scope
+    cards: tuple[int, ...]
+    parts: tuple[Part, ...]
+    check: Callable[[], None]
+
+    @cached_property
+    def _table_of_fine_codes(self) -> Table | None:
+        """The sum as a table, if there are several codings and few cells."""
+        # 2**12: maximum number of cells of a table of the sums over all discretizations
+        if not self.parts[0][0] or self.n_cells > 2**12:
+            return None
+        return self._sum_of_tables(self._tables_by_coding())
+
+    def entries_of_rows(self, codes: Codes) -> Array:
+        """Return the values at rows, (rows or 1, classes or 1)."""
+        if self._table_of_fine_codes is not None:
+            return self._table_of_fine_codes.entries_of_rows(codes)
+        logs = []
+        for codings, term in self.parts:
+            own: Codes | dict[int, Codes] = codes
+            if codings:
+                pairs = zip(self.scope, codings, strict=True)
+                own = {v: codes[v] if coding is None else coding[codes[v]] for v, coding in pairs}
+            logs.append(term.logs_at(own))
+        return logs[0] if len(logs) == 1 else np.asarray(sum(logs))
+
+    @cached_property
+    def entries_if_parents_missing(self) -> Array:
+        """The log tables without feature parents, raised to the powers of those with parents."""
+        codes, found = np.arange(self.cards[0]), []
+        for codings, term in self.parts:
+            coding = codings[0] if codings else None
+            own = codes if coding is None else coding[codes]
+            values = feature_probabilities(term.table.with_first_parents(0), [own])
+            found.append(term.power * log(next(values)))
+        logs = np.asarray(sum(found))
+        return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
+
+    def as_plain_terms(self) -> tuple[Table, ...]:
+        """Return the tables of all discretizations, or their sum if it has fewer cells."""
+        self.check()
+        tables = self._tables_by_coding()
+        if len(tables) > 1 and self.n_cells <= sum(prod(table.logs.shape[:-1]) for table in tables):
+            return (self._sum_of_tables(tables),)
+        return tuple(tables)
+
+    @property
+    def n_cells(self) -> int:
+        return prod([card + 1 for card in self.cards])
+
+    @property
+    def n_written_cells(self) -> int:
+        """The number of configurations in the tables of `as_plain_terms`."""
+        cells = 0
+        for _, term in self.parts:
+            cells += prod([card + 1 for card in term.table.cards[self.owner < 0 :]])
+        return min(self.n_cells, cells)
+
+    def _tables_by_coding(self) -> list[Table]:
+        """Return each part as a table of all values of its features, in its discretization."""
+        tables = []
+        for codings, term in self.parts:
+            cards = tuple([card + 1 for card in term.table.cards[self.owner < 0 :]])
+            grid = np.indices(cards).reshape(len(cards), prod(cards))
+            grid[grid == np.array(cards, dtype=int)[:, None] - 1] = -1
+            logs = term.logs_at(dict(zip(self.scope, grid, strict=True)))
+            logs = logs.reshape(*cards, logs.shape[-1])
+            tables.append(Table(self.owner, self.scope, logs, codings))
+        return tables
+
+    def _sum_of_tables(self, tables: Sequence[Table]) -> Table:
+        """Return the sum of tables as a table of the codes before they are coded."""
+        columns = max(table.logs.shape[-1] for table in tables)
+        total = np.zeros([*[card + 1 for card in self.cards], columns])
+        for table in tables:
+            places = []
+            for coding, card in zip(table.codings, self.cards, strict=True):
+                places.append(np.append(np.arange(card), -1) if coding is None else coding)
+            total += table.logs[np.ix_(*places)] if places else table.logs
+        return Table(self.owner, self.scope, total)
+
+
+def family_terms(
+    scopes: Sequence[Scope],
+    cards: Sequence[int],
+    tables: Sequence[Sequence[PrefixTable]],
+    powers: Sequence[float],
+    codings: Sequence[Sequence[Coding]],
+    check: Callable[[], None],
+) -> tuple[FamilyTerm, ...]:
+    """Return a term for each family with a power.
+
+    ``tables`` are those of each discretization, and ``powers`` those of their
+    mean. ``codings`` has those of all features in each discretization, if there
+    are several.
+    """
+    class_number, chosen = len(scopes) - 1, []
+    for i in range(len(scopes)):
+        own_tables = [own[i] for own in tables]
+        times = Counter(map(id, own_tables))  # the same table in several discretizations is one
+        for position, table in enumerate(own_tables):
+            if raised := powers[i] * times.pop(id(table), 0) / len(tables):
+                chosen.append((i, position, table, raised))
+    # the largest number of cells of a table that is written out
+    sizes = np.sort([table.n_cells for _, _, table, _ in chosen])
+    allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]
+    most = float(min(_MOST_CELLS, allowed.max(initial=0)))
+    features = [tuple([v for v in scope if v != class_number]) for scope in scopes]
+    parts: dict[int, list[Part]] = {}
+    for i, position, table, raised in chosen:
+        own = tuple([codings[position][v] for v in features[i]]) if codings else ()
+        parts.setdefault(i, []).append((own, RaisedTable(table, features[i], raised, most)))
+    terms = []
+    for i, of_family in parts.items():
+        owner = i if i < class_number else -1
+        own_cards = tuple([cards[v] for v in features[i]])
+        terms.append(FamilyTerm(owner, features[i], own_cards, tuple(of_family), check))
+    return tuple(terms)
 
 
 @record
@@ -89,7 +386,6 @@ class Weighted(BuiltOn):
 
     @property
     def type_in_words(self) -> str:
-        """What messages call the model."""
         averages = "a model that averages over discretizations"
         return averages if self.coarsenings else "a model with weights"
 
@@ -102,32 +398,29 @@ class Weighted(BuiltOn):
         """The network in each discretization, which its recipe applies to raw data."""
         if not self.coarsenings:
             return (self,)
-        return tuple(map(self._network_of_coding, range(len(self.coarsenings))))
-
-    def _network_of_coding(self, number: int) -> Model:
-        """Return the network in a discretization, with the recipe that discretizes raw data."""
-        recipe, moved = self.recipe, self.discretizer
-        if recipe is not None and isinstance(moved, MovedCuts):
-            coarse = replace(self.preparation, discretizer=moved.discretizers_by_time[number])
-            recipe = replace(recipe, preparation=coarse)
-        structure = replace(self.structure_in_coding(number), recipe=recipe)
-        if not self.tables:
-            return structure
-        tables = self.tables[number]
-        return Weighted(structure, (), (tables,), self.powers, recipe, concentrations_of(tables))
+        networks, moved = list[Model](), self.discretizer
+        for number in range(len(self.coarsenings)):
+            recipe = self.recipe
+            if recipe is not None and isinstance(moved, MovedCuts):
+                coarse = replace(self.preparation, discretizer=moved.discretizers_by_time[number])
+                recipe = replace(recipe, preparation=coarse)
+            network: Any = replace(self.structure_in_coding(number), recipe=recipe)
+            if self.tables:
+                tables = self.tables[number]
+                learned = concentrations_of(tables)
+                network = Weighted(network, (), (tables,), self.powers, recipe, learned)
+            networks.append(network)
+        return tuple(networks)
 
     @cached_property
     def network(self) -> BNC | None:
         """The network with its tables, without the powers, if there is a single one."""
         if self.coarsenings:
             return None
-        cpts = []
-        for table, family in zip(self.tables[0], self.structure.families, strict=True):
-            cpts.append(table.cpt_of_family(family))
-        return replace(self.structure, cpts=tuple(cpts))
+        pairs = zip(self.tables[0], self.structure.families, strict=True)
+        return replace(self.structure, cpts=tuple([table.cpt_of_family(f) for table, f in pairs]))
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts of the model; it is a sum if no feature has a feature parent."""
         is_sum = (
             self.fitted
             and not self.depth
@@ -140,7 +433,6 @@ class Weighted(BuiltOn):
 
     @property
     def no_joint(self) -> str:
-        """The reason why it has no joint distribution, and the remedy."""
         return f"{self.type_in_words} {NO_JOINT}"
 
     @property
@@ -149,7 +441,6 @@ class Weighted(BuiltOn):
 
     @property
     def depth(self) -> int:
-        """The largest number of feature parents in a family."""
         return self.structure.depth
 
     @cached_property
@@ -167,7 +458,11 @@ class Weighted(BuiltOn):
         """The terms and, in incomplete rows, the rule that blends them with trees."""
         if self.fading is None:
             return self.sum_of_terms
-        trees = self.value_formulas if self.depth else (self.model_without_parents.sum_of_terms,)
+        if self.depth:
+            trees = self.value_formulas
+        else:  # the tables of the features, with powers of 1
+            powers = (1.0,) * len(self.features) + (0.0,)
+            trees = (replace_unchecked(self, powers=powers, fading=None).sum_of_terms,)
         return Blend(self.sum_of_terms, log(self.learned_class_prior()), trees, self.fading)
 
     @cached_property
@@ -230,12 +525,6 @@ class Weighted(BuiltOn):
         """Return the class shares in training, regardless of the power of the class."""
         return class_shares(self.tables[0][-1])
 
-    @cached_property
-    def model_without_parents(self) -> Weighted:
-        """The tables of the features without feature parents, with powers of 1."""
-        powers = (1.0,) * len(self.features) + (0.0,)
-        return replace_unchecked(self.with_first_parents(0), powers=powers, fading=None)
-
     def with_first_parents(self, most: int) -> Weighted:
         """Return the model with at most so many feature parents in each family."""
         tables = [tuple([one.with_first_parents(most) for one in own]) for own in self.tables]
@@ -268,7 +557,8 @@ class Weighted(BuiltOn):
             rows = replace(data, schema=schema, codes=np.concatenate([codes, data.codes[-1:]]))
             scopes = {}
             for family, scope in enumerate(structure.scopes):
-                if not coding or self.coarsenings[0].discretizes_any(scope):
+                features = [v for v in scope if v != last]
+                if not coding or any(self.coarsenings[0].maps[v] is not None for v in features):
                     scopes[coding, family] = scope
             found = count_prefixes_of_families(rows, list(scopes.values()))
             counts |= dict(zip(scopes, found, strict=True))
@@ -277,8 +567,9 @@ class Weighted(BuiltOn):
         by_place = dict(zip(counts, learned_tables, strict=True))
         tables = []
         for coding in range(len(coded)):
-            own_tables = [by_place.get((coding, f), by_place[0, f]) for f in range(last + 1)]
-            tables.append(tuple(own_tables))
+            tables.append(
+                tuple([by_place.get((coding, f), by_place[0, f]) for f in range(last + 1)])
+            )
         learned = {} if self.coarsenings else concentrations_of(tables[0])
         return replace_unchecked(
             empty, tables=tuple(tables), powers=(1.0,) * len(tables[0]), learned=learned

@@ -28,7 +28,7 @@ from ..counts import (
 from ..dataset import Countable, Dataset, Levels, Schema
 from ..frames import AnyTable, frame_of, schema_and_features
 from ..model import MISSING_RULE, PROPORTIONS, Model, PictureNotes, Recipe, Step, Tally
-from ..networks.prefix_tables import LeftOutRows
+from ..networks.backoff_prior import LeftOutRows
 from ..networks.weighting import codes_without_implied, implications_between_values
 from ..scores import Choice, Computed, Formula, Mixture, Rows, Sum, Table, pad_for_missing
 from ..tools.arrays import (
