@@ -248,10 +248,10 @@ def check_single_fitted_graph(x: object, question: str) -> Graph:
 
 def check_not_dropped(x: Model, argument: str, names: Iterable[Hashable]) -> None:
     """Raise a KeyError if a name is that of a numeric column that was dropped in training."""
-    uncut = () if x.discretizer is None else x.discretizer.uncut
+    uncut = x.discretizer.uncut
     for name in names:
         if name not in x.variables and is_among(name, uncut):
-            found = f"no cut point was found by method={x.discretizer and x.discretizer.method!r}"
+            found = f"no cut point was found by method={x.discretizer.method!r}"
             remedy = f"This column was dropped in training, because {found}."
             raise KeyError(must_be(argument, "a feature of the model", name, remedy))
 
@@ -327,11 +327,10 @@ def read_for_model(
                 "must not be used."
             )
     if argument != "dataset":  # which are often the training data
-        categories = () if x.discretizer is None else x.discretizer.kept
+        categories = x.discretizer.kept
         numbers = {name: own for name, own in data.numbers.items() if name not in categories}
         warn_of_distant_numbers(numbers, x.training_ranges)
-        if x.preparation.merger is not None:
-            x.preparation.merger.warn_of_labels_like_kept(data)
+        x.merger.warn_of_labels_like_kept(data)
     return data.with_unknown_columns({name: levels[name] for name in names if name in unknown})
 
 

@@ -804,10 +804,8 @@ def warn_of_wide_tables(x: Model, rows: int) -> None:
     if rows < 100 or total <= rows or most <= rows / 2:
         return
     widest = x.families[sizes.index(most)][0]
-    cut = {} if x.discretizer is None else x.discretizer.numeric
-    wide = [
-        (name, card) for name, card in zip(x.features, x.cards, strict=False) if name not in cut
-    ]
+    cut = x.discretizer.numeric
+    wide = [own for own in zip(x.features, x.cards, strict=False) if own[0] not in cut]
     remedy = "use a structure with fewer arcs, such as that of nb"
     if any(card > WIDE for _, card in wide):
         remedy = f"{how_to_merge(wide)}, or {remedy}"

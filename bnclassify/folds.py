@@ -714,14 +714,14 @@ def training_data_of_models(
     If ``warns``, dropped rows cause a warning.
     """
     opened = dataset.check_in_memory("dataset")
-    cut = any(m.discretizer and m.discretizer.columns for m in models.values())
+    cut = any(m.discretizer.columns for m in models.values())
     if isinstance(opened, Dataset) and dag and warns and cut:
         check_can_discretize(opened)
     targets = next(iter(models.values())).targets
     needed = columns_for_refits(models, dag=dag)
     check_columns({*targets, *(needed or ())}, names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
-    others = {k: m for k, m in models.items() if m.discretizer is None and not m.densities}
+    others = {k: m for k, m in models.items() if not (m.preparation.discretizer or m.densities)}
     if len(others) < len(models) and not isinstance(opened, Dataset):
         # numeric columns that only the other models discretize or keep stay numbers
         coded = columns_for_refits(others, dag=dag)

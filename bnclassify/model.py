@@ -24,7 +24,7 @@ import pandas as pd
 from .counts import Recoding, recode_counts, to_narrowest_type
 from .dataset import Countable, Dataset, Levels, OpenedData, Schema, as_floats, codes_by_levels
 from .elimination import Density
-from .numbers import NO_PREPARATION, Discretizer, Preparation
+from .numbers import NO_CUTS, NO_MERGER, NO_PREPARATION, Discretizer, Merger, Preparation
 from .scores import Formula, Rows, add_to_scores, scores_at
 from .tools.arrays import Array, ArrayOf, Codes, Positions, log, log_normalize, map_by_shape
 from .tools.checks import Instance, OneOf, Optional, Real
@@ -402,12 +402,21 @@ class Model(Immutable):
         return (self.recipe and self.recipe.preparation) or NO_PREPARATION
 
     @property
-    def discretizer(self) -> Discretizer | None:
-        return self.preparation.discretizer
+    def discretizer(self) -> Discretizer:
+        return self.preparation.discretizer or NO_CUTS
+
+    @property
+    def merger(self) -> Merger:
+        return self.preparation.merger or NO_MERGER
 
     @property
     def cuts(self) -> Mapping[Hashable, tuple[float, ...]]:
-        return EMPTY if self.discretizer is None else self.discretizer.cuts
+        return self.discretizer.cuts
+
+    @property
+    def training_columns(self) -> tuple[Hashable, ...]:
+        """The columns that its learner could use, as far as known."""
+        return () if self.recipe is None else self.recipe.seen or self.recipe.columns or ()
 
     @property
     def trained_on(self) -> TrainingRows | None:
@@ -420,7 +429,7 @@ class Model(Immutable):
 
         They include those of columns that it dropped, because no cut point was found.
         """
-        own = {} if self.discretizer is None else self.discretizer.training_ranges
+        own = self.discretizer.training_ranges
         return own if self.trained_on is None else {**own, **self.trained_on.ranges}
 
     @property
@@ -480,9 +489,7 @@ class Model(Immutable):
 
     def written_levels(self, name: Hashable) -> tuple[Hashable, ...]:
         """Return the levels of a feature; if they are intervals, as text with readable digits."""
-        short = (
-            () if self.discretizer is None else self.discretizer.short_interval_labels.get(name, ())
-        )
+        short = self.discretizer.short_interval_labels.get(name, ())
         return (*short, *self.levels_by_name[name][len(short) :])
 
     @property

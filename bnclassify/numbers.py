@@ -1177,8 +1177,7 @@ class Preparation(Immutable):
     @property
     def cut_points(self) -> pd.DataFrame:
         """One row per discretized column: ``method``, ``intervals``, readable ``cut_points``."""
-        discretizer = Discretizer("", (), ()) if self.discretizer is None else self.discretizer
-        return discretizer.cut_points
+        return (self.discretizer or NO_CUTS).cut_points
 
     @property
     def _discretizer_and_merger(self) -> list[Discretizer | Merger]:
@@ -1187,7 +1186,7 @@ class Preparation(Immutable):
     def read(self, rows: Opened[Dataset], known: Known, named_by: str = "dataset") -> Dataset:
         """Encode raw data with ``known`` levels, without discretization and merging."""
         numeric = [name for name, labels in known.items() if not labels]
-        raw = {} if self.discretizer is None else self.discretizer.numeric
+        raw = (self.discretizer or NO_CUTS).numeric
         return rows.encode(Columns(known, known, numeric, named_by, raw))
 
     def prepared_data(self, data: Data) -> Data:
@@ -1208,6 +1207,8 @@ class Preparation(Immutable):
 
 
 NO_PREPARATION = Preparation()
+NO_CUTS = Discretizer("", (), ())
+NO_MERGER = Merger(1, "other", (), ())
 
 
 class Preparing(NamedTuple):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import compress, groupby
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 
@@ -442,6 +442,24 @@ class Normal:
 Term: TypeAlias = Table | Counted | Numeric | Normal
 
 
+class SingleTables(NamedTuple):
+    """The tables of one feature in a sum, whose entries are stacked, to be looked up at once.
+
+    ``are_single`` tells which terms they are. Each has the position of its
+    feature and the ``start`` of its ``entries``, that of a missing value first.
+    """
+
+    are_single: list[bool]
+    features: Positions
+    starts: Positions
+    entries: Array
+
+    def entries_of_rows(self, codes: Codes) -> Array:
+        """Return the entries of each table at rows, (tables, rows, classes)."""
+        cells = np.add(codes[self.features], 1 + self.starts[:, None], dtype=np.intp)
+        return self.entries.take(cells, axis=0)
+
+
 @dataclass(frozen=True, eq=False)
 class Sum:
     """The sum of a row's terms, over all values of missing features if it ``marginalizes``."""
@@ -450,12 +468,7 @@ class Sum:
     marginalizes: bool
 
     @cached_property
-    def single_tables(self) -> tuple[list[bool], Positions, Positions, Array]:
-        """Which terms are tables of one feature; the features, and their entries, stacked.
-
-        Of each feature, its position and the first of its entries, of which that
-        of a missing value comes first.
-        """
+    def single_tables(self) -> SingleTables:
         n_classes = max([t.logs.shape[-1] for t in self.terms if isinstance(t, Table)], default=1)
         are_single = [
             isinstance(t, Table)
@@ -468,7 +481,8 @@ class Sum:
         starts = np.cumsum([0, *[len(t.logs) for t in tables]])[:-1]
         rows = [row for t in tables for row in (t.logs[-1:], t.logs[:-1])]
         features = np.array([t.owner for t in tables], dtype=np.intp)
-        return are_single, features, starts, np.concatenate([np.zeros((0, n_classes)), *rows])
+        entries = np.concatenate([np.zeros((0, n_classes)), *rows])
+        return SingleTables(are_single, features, starts, entries)
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
@@ -792,12 +806,9 @@ def term_values_at(x: Sum, rows: Rows) -> Iterator[tuple[int, Array]]:
 
 def scopes_and_term_values(x: Sum, rows: Rows) -> Iterator[Effect]:
     """Yield the owner of each term of such a sum, the features it depends on, and its values."""
-    are_single, features, starts, entries = x.single_tables
-    looked_up: Iterator[Array] = iter(())
-    if len(rows) < 2**10:  # with more rows, tables are looked up one by one as fast
-        cells = np.add(rows.codes[features], 1 + starts[:, None], dtype=np.intp)
-        looked_up = iter(entries.take(cells, axis=0))
-    for term, is_single in zip(x.terms, are_single, strict=True):
+    # 2**10: with more rows, tables are looked up one by one as fast
+    looked_up = iter(x.single_tables.entries_of_rows(rows.codes) if len(rows) < 2**10 else ())
+    for term, is_single in zip(x.terms, x.single_tables.are_single, strict=True):
         assert not isinstance(term, Numeric | Normal)  # which are only in sums that marginalize
         owner, values = term.owner, next(looked_up, None) if is_single else None
         if values is None:

@@ -179,8 +179,7 @@ def _grid_of_feature(x: Model, i: int, labels: tuple[Hashable, ...], mass: Array
     codes = np.arange(len(labels))
     if cuts is None and name not in x.densities:
         # Values that are merged, or unknown to the feature, are unseen ones.
-        merger = x.preparation.merger
-        has_merged = merger is not None and name in merger.columns
+        has_merged = name in x.merger.columns
         own = labels[: card - has_merged]
         values = Values((*own, *[UNSEEN] * (has_merged or card < len(labels))))
         position = np.where(codes < card, codes, len(values.labels))

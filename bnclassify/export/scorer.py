@@ -55,8 +55,7 @@ def scorer_of_model(x: object) -> Scorer:
     model = check_fitted(x)
     if not model.one_class:
         raise no_formula_error(model.type_in_words)
-    formula, merger = as_plain_formula(model.score), model.preparation.merger
-    kept = {} if merger is None else merger.kept
+    formula, kept = as_plain_formula(model.score), model.merger.kept
     columns = []
     for name, levels in zip(model.features, model.known_levels, strict=False):
         has_level_of_missing = levels[-1:] == (MISSING,)

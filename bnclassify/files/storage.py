@@ -181,12 +181,12 @@ def _package_and_version() -> str:
 
 def _check_consistency_of_model(x: Model) -> None:
     repr(x)
-    known = None if x.recipe is None else x.recipe.columns or x.recipe.seen
-    strange = [name for name in x.features if known is not None and name not in known]
+    known = x.training_columns
+    strange = [name for name in x.features if known and name not in known]
     if strange:
         raise ValueError(f"the recipe has no {listed(strange)}")
-    merged = () if x.preparation.merger is None else x.preparation.merger.columns
-    intervals = {} if x.discretizer is None or x.levels is None else x.discretizer.intervals
+    merged = x.merger.columns
+    intervals = {} if x.levels is None else x.discretizer.intervals
     for name, labels in intervals.items():
         is_read = name in x.features and name not in merged
         if is_read and x.levels_by_name[name][: len(labels)] != labels:

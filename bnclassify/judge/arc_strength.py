@@ -130,8 +130,7 @@ def arc_strength(
                     "x must be networks over the same variables; only some have "
                     f"{listed(differing)}."
                 )
-        seen = () if first.recipe is None else first.recipe.seen or ()
-        names = [name for name in seen if name in first.variables]
+        names = [name for name in first.training_columns if name in first.variables]
         names = names if len(names) == len(first.variables) else list(first.variables)
         return _tabulate_strengths(
             names, *np.mean([_adjacency_and_directions(graph, names) for graph in graphs], axis=0)

@@ -205,8 +205,7 @@ def drift(x: Model, newdata: AnyTable, dataset: AnyTable | None = None) -> pd.Da
 
 def _dropped_columns(x: Model) -> list[Hashable]:
     """Return the columns of the training data that are not variables of the model."""
-    names = () if x.recipe is None else x.recipe.seen or x.recipe.columns or ()
-    return [name for name in names if name not in x.variables]
+    return [name for name in x.training_columns if name not in x.variables]
 
 
 def _sample_of_rows(x: Model, rows: AnyTable, argument: str) -> _Sample:
@@ -229,7 +228,7 @@ def _sample_of_rows(x: Model, rows: AnyTable, argument: str) -> _Sample:
     levels, labels = dict[Hashable, Array](), dict[Hashable, dict[Hashable, float]]()
     missing, unseen = dict[Hashable, float](), dict[Hashable, float]()
     numbers = {name: as_floats(values) for name, values in data.numbers.items()}
-    merged = () if x.preparation.merger is None else x.preparation.merger.columns
+    merged = x.merger.columns
     for i, (name, known) in enumerate(zip(x.features, x.known_levels, strict=False)):
         # rows that lack a value, and rows with a value that was not seen in training
         gap: Mask = np.less(data.codes[data.positions[name]], 0)

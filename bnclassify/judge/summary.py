@@ -219,9 +219,7 @@ def results_by_group(
     if not k:
         p = predict(model, frame, prob=True, unseen="missing").to_numpy()
     else:
-        recipe = model.recipe
-        seen = None if recipe is None else recipe.seen or recipe.columns
-        kept = {*(seen or frame.columns), model.class_var}
+        kept = {*(model.training_columns or frame.columns), model.class_var}
         kept |= {groups} if is_column_name(groups) else set()
         rows = frame[[name for name in frame if name in kept]]
         held_out = cv_predict(model, rows, k=k, rng=rng, groups=groups, progress=progress)

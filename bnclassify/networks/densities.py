@@ -34,7 +34,7 @@ class Densities(Plain):
             raise TypeError(
                 f"numbers is defined for a Bayesian network (BNC); got {x.type_in_words}."
             )
-        if x.discretizer is not None:
+        if x.discretizer.columns:
             raise ValueError(
                 "numbers must be None for a model that discretizes. Use only one of the two."
             )

@@ -123,22 +123,20 @@ def _estimation_in_words(step: Step) -> str:
 def _facts_of_preparation(x: Model) -> dict[str, str | None]:
     """Say which columns were discretized, merged, kept as numbers and dropped."""
     facts: dict[str, str | None] = {}
-    merger, discretizer = x.preparation.merger, x.discretizer
-    if discretizer is not None:
-        cut = [str(name) for name in x.features if discretizer.cuts.get(name)]
-        columns = ", ".join(cut) if len(cut) <= _FEW else f"{len(cut):,} numeric columns"
-        how = " in steps" if discretizer.method == "steps" else f" ({discretizer.method})"
-        facts["discretized"] = f"{columns}{how}" if cut else None
+    merger, discretizer = x.merger, x.discretizer
+    cut = [str(name) for name in x.features if discretizer.cuts.get(name)]
+    columns = ", ".join(cut) if len(cut) <= _FEW else f"{len(cut):,} numeric columns"
+    how = " in steps" if discretizer.method == "steps" else f" ({discretizer.method})"
+    facts["discretized"] = f"{columns}{how}" if cut else None
     if x.densities:
         kinds = sorted({type(density).__name__ for density in x.densities.values()})
         facts["kept as numbers"] = f"{_first_names(map(str, x.densities))} ({', '.join(kinds)})"
-    if merger is not None and merger.columns:
+    if merger.columns:
         columns = _first_names(map(str, merger.columns))
         rare = f"levels in fewer than {merger.min_count:,} rows"
         facts["merged"] = f"{rare if merger.min_count > 1 else 'rare and new levels'} of {columns}"
-    seen = (x.recipe and (x.recipe.seen or x.recipe.columns)) or ()
-    uncut = () if discretizer is None else discretizer.uncut
-    dropped = [name for name in seen if name not in x.variables]
+    uncut = discretizer.uncut
+    dropped = [name for name in x.training_columns if name not in x.variables]
     reasons = {"no cut point": [name for name in dropped if name in uncut]}
     other = "not selected" if x.trace else "no value"
     reasons[other] = [name for name in dropped if name not in uncut]

@@ -424,7 +424,7 @@ def sample(
     for i, (name, labels) in enumerate(model.levels_by_name.items()):
         if name in numbers:
             columns[name] = numbers[name]
-        elif discretizer is not None and name in discretizer.cuts:
+        elif name in discretizer.cuts:
             columns[name] = discretizer.draw_numbers(name, codes[i, :], generator)
         else:
             columns[name] = pd.Categorical.from_codes(
@@ -565,7 +565,7 @@ def impute(
             continue
         if name in numbers:
             result[name] = _fill_numbers(table[name], gaps, numbers[name][gaps])
-        elif discretizer is not None and name in discretizer.cuts:
+        elif name in discretizer.cuts:
             inside = (
                 discretizer.interval_means(name, filled)
                 if generator is None

@@ -302,17 +302,15 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     def _adopt_model(self, x: Model) -> None:
         """Predict by a fitted model, for columns as in its training data."""
-        assert x.recipe is not None
-        seen = x.recipe.columns or x.recipe.seen or x.features
-        names = [name for name in seen if name != x.class_var]
-        numeric = () if x.discretizer is None else x.discretizer.columns
+        names = [name for name in x.training_columns or x.features if name != x.class_var]
+        numeric = x.discretizer.columns
         texts = [name for name in x.features if name not in numeric and name not in x.densities]
         self._names, self.n_features_in_ = names, len(names)
         self._are_text = [name in texts and _are_all_text(x.levels_by_name[name]) for name in names]
         if _are_all_text(names):
             self.feature_names_in_ = np.array(names, dtype=object)
         self.classes_, self.model_ = np.unique(np.array(x.known_levels[-1])), x
-        self.discretizer_ = x.discretizer
+        self.discretizer_ = x.preparation.discretizer
 
     @property
     def _positions_in_model_classes(self) -> Positions:
@@ -401,7 +399,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         # An array of objects, which all libraries can save.
         self._sample = sample.where(sample.notna(), None).to_numpy()
         self.classes_, self.model_ = classes, model
-        self.discretizer_ = model.discretizer
+        self.discretizer_ = model.preparation.discretizer
         return self
 
     @property
