@@ -239,9 +239,10 @@ def test_the_page_says_what_models_do(voting, name):
             call()
 
 
-def test_likelihoods_that_round_to_zero_in_a_product_are_summed_as_logs():
-    """The only possible value of p is that in which v makes the observed d and e improbable, by 1e-300."""
-    small, half = 1e-150, np.full(2, 0.5)
+@pytest.mark.parametrize("small", [1e-150, 1e-200])
+def test_likelihoods_that_round_to_zero_in_a_product_are_summed_as_logs(small):
+    """The only possible value of p is that in which v makes the observed d and e improbable, by small²."""
+    half = np.full(2, 0.5)
     tables = {
         "p": np.full((2, 2), 0.5),
         "v": np.stack([np.eye(2)] * 2, axis=-1),

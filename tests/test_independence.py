@@ -96,6 +96,19 @@ def test_the_p_of_permutations_is_never_0():
     assert bn.ci_test("x", "y", data.assign(y="c"), permutations=9, rng=0)["p"] == 1
 
 
+@pytest.mark.parametrize(("test", "n"), [("g2", 1000), ("g2", 1060), ("x2", 700), ("x2", 740)])
+def test_the_smallest_p_that_floats_hold(test, n):
+    """If x has four levels that decide y, of two, G² is 2 n ln 2 and X² is n; of six strata, 18 degrees."""
+    data = pd.DataFrame({"x": [*"abcd"], "y": [*"uuvv"]}).merge(pd.DataFrame({"z": [*"pqrstk"]}), how="cross")
+    n, ratio = (n, 2 * log(2)) if test == "g2" else (2 * n, 1)
+    found = bn.ci_test("x", "y", bn.encode(data.assign(n=n / 24), weights="n"), z="z", test=test)
+    assert found["statistic"] == pytest.approx(ratio * n, rel=1e-12)
+    assert found["df"] == 18
+    terms = [j * log(ratio * n / 2) - lgamma(j + 1) for j in range(9)]
+    assert log(found["p"]) == pytest.approx(logsumexp(terms) - ratio * n / 2, rel=1e-12)
+    assert 1e-308 < found["p"] < 1e-280
+
+
 @pytest.mark.parametrize("df", [2, 8, 60])
 def test_logs_of_p_that_is_too_small_for_a_float(df):
     """If df is even, P(χ² > s) is the sum of exp(−s/2) (s/2)^j / j! over j < df/2."""

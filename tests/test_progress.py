@@ -98,8 +98,22 @@ def test_what_is_quick_shows_no_bar(car, clock, capsys):
 def test_nobody_watches_a_file(slow, car, capsys):
     bn.cv(slow, car, k=3)
     assert capsys.readouterr().err == ""
-    bn.cv(slow, car, k=3, progress=True)
-    assert "3/3" in capsys.readouterr().err
+
+
+STEPS = {
+    "cv of two models: 6/6": lambda x, car: bn.cv({"a": x, "b": x}, car, k=3, progress=True),
+    "cv_predict: 3/3": lambda x, car: bn.cv_predict(x, car, k=3, progress=True),
+    "arc_strength: 4/4": lambda x, car: bn.arc_strength(x, car, replicates=4, rng=0, progress=True),
+    "class parents: 3/3": lambda x, car: bn.mbc(["class", "safety"], car, max_parents=2, progress=True),
+    "search: 5 steps": lambda x, car: bn.hc("class", car, progress=True),
+}
+
+
+@pytest.mark.parametrize("steps", STEPS)
+def test_every_step_of_a_bar_is_counted_once(steps, car, capsys):
+    STEPS[steps](bn.bnc("nb", "class", car, smooth=1), car)
+    last = capsys.readouterr().err.rstrip().split("\r")[-1]
+    assert re.search(rf"\b{steps.partition(': ')[2]}\b", last), last
 
 
 def test_a_choice_applies_to_all_that_is_called(car, capsys):

@@ -213,7 +213,7 @@ def test_formula_predicts_as_the_model(name):
     np.testing.assert_allclose(posteriors(scorer_of_model(model), frame), expected, rtol=0, atol=1e-9)
 
 
-def test_a_mixture_leaves_out_what_does_not_apply():
+def test_a_mixture_and_a_choice_leave_out_what_does_not_apply():
     logs = np.array([[0.0, 0.0], [np.nan, np.nan], [0.0, 0.0]])
     rare = Sum((Table(0, (0,), logs),), marginalizes=False)
     always = Sum((Table(0, (0,), np.log([[1.0, 3.0], [2.0, 5.0], [1.0, 1.0]])),), marginalizes=False)
@@ -223,3 +223,5 @@ def test_a_mixture_leaves_out_what_does_not_apply():
     nothing = Mixture((rare,), np.zeros(1))
     assert np.isnan(scores_at(nothing, Rows(np.array([[1]])))).all()
     assert averaged_formulas(x) == (rare, always)
+    first = np.exp(scores_at(Choice((rare, always)), Rows(np.array([[0, 1]]))))  # as in the SQL of ANDE
+    np.testing.assert_allclose(first, [[1.0, 1.0], [2.0, 5.0]])
