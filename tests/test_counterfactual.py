@@ -338,3 +338,21 @@ def test_the_default_target_is_possible_or_the_first_other_class(learner):
         ]
         pd.testing.assert_frame_equal(found, bn.counterfactual(x, row, target))
         assert bn.explain(x, row).columns.name == f"k{1 + 'pqr'.index(value)} against {target}"
+
+
+def test_only_the_best_of_many_changes_that_suffice_are_kept(monkeypatch):
+    """Each of six changes suffices; only the best of them is computed again, for its posterior."""
+    rng = np.random.default_rng(0)
+    y = rng.random(400) < 0.5
+    frame = pd.DataFrame({f"f{i}": np.where(rng.random(400) < 0.2, ~y, y) for i in range(11)}).assign(y=y)
+    x = bn.bnc("nb", "y", frame, smooth=1)
+    row = {f"f{i}": i >= 6 for i in range(11)}
+    assert len(bn.counterfactual(x, row, True, most=1, alternatives=11)) == 6
+    tried, compute = [], change_search.Changes.log_joint_after
+    monkeypatch.setattr(
+        change_search.Changes,
+        "log_joint_after",
+        lambda changes, sets: tried.append(sets) or compute(changes, sets),
+    )
+    assert len(bn.counterfactual(x, row, True, most=1, alternatives=1)) == 1
+    assert [len(sets) for sets in tried] == [1, 11, 1]

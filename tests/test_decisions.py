@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.prediction import least_costly
 
 from .strategies import frames, networks, smooths
 
@@ -106,10 +105,12 @@ def test_costs_of_all_sizes_are_compared_by_what_each_row_expects():
 
 def test_ties_count_the_sizes_of_costs_that_cancel():
     """The costs of "b" sum to 0 ± 1e-7, so that .001 is not certainly more."""
-    costs = np.array([[0.001, 1e9], [0.001, -1e9]])  # decisions "a" and "b"
-    assert least_costly(np.log([[0.5, 0.5]]), costs).tolist() == [0]
-    assert least_costly(np.log([[0.5, 0.5]]), costs[:, ::-1]).tolist() == [0]
-    assert least_costly(np.log([[0.4, 0.6]]), costs).tolist() == [1]
+    frame = pd.DataFrame({"f": "x", "y": [*"uv"] * 8})
+    x = bn.bnc("nb", "y", frame, smooth=1)
+    costs = pd.DataFrame([[0.001, 1e9], [0.001, -1e9]], [*"uv"], [*"ab"])
+    assert bn.predict(x, {"f": "x"}, costs=costs).tolist() == ["a"]
+    assert bn.predict(x, {"f": "x"}, costs=costs[["b", "a"]]).tolist() == ["b"]
+    assert bn.predict(x, {"f": "x"}, costs=costs, prior={"u": 0.4, "v": 0.6}).tolist() == ["b"]
 
 
 @pytest.mark.filterwarnings("ignore:.*the class has 40 numbers")

@@ -168,7 +168,8 @@ def test_neighbors_that_differ_least_are_merged(pima, single):
 @given(st.lists(st.tuples(st.integers(-5, 5), st.integers(1, 9)), min_size=3, max_size=6), st.integers(2, 5))
 def test_merged_intervals_lose_the_least_variance_step_by_step(pairs, most):
     """Each merge is one of the neighbors that add least to the squared distances from the means."""
-    values, weights = (np.array(part, dtype=float) for part in zip(*pairs, strict=True))
+    values, times = (np.array(part, dtype=float) for part in zip(*pairs, strict=True))
+    weights = times + 0.5  # half a row more per value
 
     def lost(ends):
         parts = [slice(*pair) for pair in pairwise([0, *ends])]
@@ -189,7 +190,7 @@ def test_merged_intervals_lose_the_least_variance_step_by_step(pairs, most):
             }
         )
     )
-    rows = pd.DataFrame({"x": np.repeat(np.arange(n) + 0.5, weights.astype(int))})
+    rows = pd.DataFrame({"x": np.repeat(np.arange(n) + 0.5, times.astype(int))})
     before = list(range(1, n + 1))
     for size in reversed(range(most, n)):
         table = bn.effects(x, rows, steps=size)

@@ -9,7 +9,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.scores import Rows, scores_at, scores_in_sequence
 
 from .conftest import informative_gaps
 from .strategies import KINDS, fitted_models, frames
@@ -237,21 +236,17 @@ def test_many_rows_are_those_of_each_row(model):
         }
 
 
+@informative_gaps
 @given(fitted())
-def test_what_becomes_known_step_by_step_is_what_is_known_at_each_step(model):
-    """The quicker way of networks is the way of all: the joint of the features known so far."""
+def test_contributions_are_changes_as_features_become_known_step_by_step(model):
+    """The quicker way of networks is the way of all: the odds of the features known so far."""
     x, frame = model
-    codes = np.array([frame[v].cat.codes for v in bn.features(x)])
-    parents = x.feature_parents
-    order = []
-    while len(order) < len(codes):  # parents first
-        known = {bn.features(x)[i] for i in order}
-        order += [i for i, v in enumerate(bn.features(x)) if i not in order and set(parents[v]) <= known]
-    logs = scores_in_sequence(x.score, Rows(codes), order)
-    for step in range(len(order) + 1):
-        known = codes.copy()
-        known[order[step:]] = -1
-        np.testing.assert_allclose(logs[step], scores_at(x.score, Rows(known)), atol=1e-9)
+    row, (target, *others) = frame.iloc[[0]].astype(object), bn.classes(x)
+    found = bn.explain(x, row, target=target, against=others)["log_odds"]
+    for known in range(len(found)):
+        some = row.assign(**dict.fromkeys(found.index[1 + known :], None))
+        expected = log_odds(x, some, target, others)
+        assert found.iloc[: 1 + known].sum() == pytest.approx(expected, abs=1e-8)
 
 
 def test_no_row_and_labels_of_rows(car):

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 import bnclassify as bn
-from bnclassify.check.findings import _are_evenly_sized, _log_chance_of_hits
+from bnclassify.check.findings import _log_chance_of_hits
 
 COUNTED = pd.DataFrame(
     [
@@ -236,7 +236,11 @@ def test_the_chance_of_agreement_is_bounded_tightly(hits, rows, share):
 
 def test_groups_of_one_size_are_too_even_from_34_groups_on():
     """The variance is 0, and the standard deviation of its ratio to that of draws √(2 / 33) < 1/4."""
-    assert [_are_evenly_sized(np.full(groups, 5)) for groups in (33, 34)] == [False, True]
+    rng = np.random.default_rng(0)
+    for groups, is_found in ((33, False), (34, True)):
+        frame = pd.DataFrame({"bed": np.repeat(rng.permutation(groups) + 100, 5)})
+        frame["y"] = np.repeat(rng.choice(["u", "v"], groups), 5)
+        assert ("persons" in findings(frame, "y").get("bed", "")) == is_found
 
 
 def test_whole_numbers_identify_rows_if_chance_does_not_make_them_differ():

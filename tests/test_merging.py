@@ -1,7 +1,7 @@
 """Rare levels merged into one, on training data and on new; and all that is done to raw data as one value."""
 
-import json
 import pickle
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -10,9 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.files.notation import Reader, Writer
-from bnclassify.frames import open_data
-from bnclassify.numbers import Preparing
 
 from .strategies import frames
 
@@ -140,10 +137,8 @@ def test_what_is_kept_is_what_enough_rows_have(frame, least, random):
 
 
 def learn_preparation(data, class_var, *, method=None, min_count=None):
-    preparing = Preparing(method, 5, min_count)
-    raw = preparing.read(open_data(data), class_var, data.columns)
-    preparation, _ = preparing.learn(raw, class_var)
-    return preparation(data), preparation
+    x = bn.bnc("nb", class_var, data, smooth=1, discretize=method, min_count=min_count)
+    return bn.preparation(x)(data), bn.preparation(x), x
 
 
 def raw():
@@ -157,16 +152,18 @@ def raw():
     return data
 
 
-@pytest.mark.parametrize("method", [None, "mdlp", "quantile", "mixed"])
-@pytest.mark.parametrize("least", [None, 10])
-def test_a_preparation_is_a_value_that_does_both(method, least):
+@pytest.mark.parametrize(
+    ("method", "least"), [(None, 10), *product(["mdlp", "quantile", "mixed"], [None, 10])]
+)
+def test_a_preparation_is_a_value_that_does_both(method, least, tmp_path):
     data = raw() if method else raw().drop(columns=["rooms", "size"])
-    frame, preparation = learn_preparation(data, "y", method=method, min_count=least)
-    pickled = pickle.loads(pickle.dumps(preparation))
-    writer = Writer()
-    written = json.loads(json.dumps([writer.write(preparation, "x"), writer.shared]))
-    saved = Reader(written[1]).read(written[0], "x")
-    for function in (preparation, pickled, saved):
+    frame, preparation, x = learn_preparation(data, "y", method=method, min_count=least)
+    bn.save(x, tmp_path / "x.json")
+    for function in (
+        preparation,
+        pickle.loads(pickle.dumps(preparation)),
+        bn.preparation(bn.load(tmp_path / "x.json")),
+    ):
         assert function == preparation
         assert hash(function) == hash(preparation)
         assert repr(function) == repr(preparation)
@@ -188,11 +185,11 @@ def test_a_preparation_is_a_value_that_does_both(method, least):
 
 def test_rare_codes_are_merged_and_numbers_that_are_cut_are_not():
     data = raw().assign(rooms=lambda d: d["rooms"].fillna(9).astype(int).where(d.index != 5, 7))
-    _, preparation = learn_preparation(data, "y", method="quantile", min_count=10)
+    _, preparation, _ = learn_preparation(data, "y", method="quantile", min_count=10)
     assert preparation.merger.kept["rooms"] == (1, 2, 3, 4, 5, 9)
     assert list(preparation.discretizer.cuts) == ["age", "size"]
     assert preparation(data.iloc[[5]])["rooms"].tolist() == ["other"]
-    _, preparation = learn_preparation(data.drop(columns="size"), "y", min_count=10)
+    _, preparation, _ = learn_preparation(data.drop(columns="size"), "y", min_count=10)
     assert preparation.discretizer is None
     assert "age" in preparation.merger.columns  # without cutting, integers are categories
 

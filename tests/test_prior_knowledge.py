@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.cluster.hierarchy import DisjointSet
 from scipy.stats import chi2
 
 import bnclassify as bn
 from bnclassify.counts import contingency_table
 from bnclassify.networks.em import Completions
 from bnclassify.search import feature_and_ancestors, superparent_additions, tree_arc_additions
-from bnclassify.tools.graphs import connected_components
 
 from .conftest import REFERENCE, scores_of
 from .strategies import examples, frames
@@ -137,10 +137,8 @@ def forests(names):
     found = []
     for n in range(len(names)):
         for some in combinations(pairs, n):
-            above = {name: [] for name in names}
-            for first, second in some:
-                above[first].append(second)
-            if len(connected_components(above)) == len(names) - n:
+            trees = DisjointSet(names)
+            if all(trees.merge(*pair) for pair in some):
                 found.append(set(some))
     return found
 
