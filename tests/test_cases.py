@@ -183,9 +183,7 @@ def test_wrappers_score_by_folds_of_groups():
     whole, divided = person % 5, np.arange(200) % 5
     given = bn.bnc("fssj", "sick", frame, groups="person", dag_args={"k": 5, "rng": 0, "folds": whole})
     assert bn.features(given) == ("cough",)
-    with pytest.raises(
-        ValueError, match=r"folds must keep .*number 0, counted from 0\) that divides 40 groups\."
-    ):
+    with pytest.raises(ValueError, match=r"must keep .*number 0, counted from 0\) that divides 40 groups\."):
         bn.bnc("fssj", "sick", frame, groups="person", dag_args={"k": 5, "folds": divided})
 
 

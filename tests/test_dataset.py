@@ -115,17 +115,13 @@ def test_columns_with_more_levels_than_half_their_rows_are_told(learn):
     )
     data["holes"] = data["half"].mask(data["id"] >= 39).astype("Int64")  # 20 levels in 39 rows
     data["half"] = data["half"].astype("category")
-    with pytest.warns(
-        UserWarning, match="'id': all values differ|'more', 'holes': more levels than half"
-    ) as told:
+    with pytest.warns(UserWarning, match="all values differ|'more', 'holes': more levels than half") as told:
         learn("y", data)
     assert len(told) == 2
     assert "For 'more': If they are amounts, measurements or dates, convert" in str(told[1].message)
     frame, _ = bn.merge_rare(data, min_count=3, class_var="y", columns=["more", "holes", "id"])
     learn("y", frame)
-    with pytest.warns(
-        UserWarning, match="'more': the class has 21 numbers as labels, each of which is a class.*pd.cut"
-    ) as told:
+    with pytest.warns(UserWarning, match="21 numbers as labels, each of which is a class.*pd.cut") as told:
         learn("more", data[["half", "more"]])
     assert len(told) == 1
     with pytest.warns(UserWarning, match="'more': the class has 21 labels in 40 rows. If it identifies rows"):
@@ -409,9 +405,7 @@ def test_a_column_whose_values_are_all_unseen_is_told(car):
     rooms = pd.DataFrame({"rooms": [1, 2, 3] * 2, "y": ["a", "b"] * 3})
     y = bn.lp(bn.nb("y", rooms), rooms, smooth=1)
     bn.predict(y, pd.DataFrame({"rooms": [7, 8]}), unseen="missing")  # fewer numbers than levels
-    with pytest.warns(
-        UserWarning, match="'rooms': all of the known values, such as 8, .* nearest level is 3"
-    ):
+    with pytest.warns(UserWarning, match="all of the known values, such as 8, .* nearest level is 3"):
         bn.predict(y, pd.DataFrame({"rooms": [8, 7, 8]}), unseen="missing")
 
 

@@ -144,10 +144,7 @@ COSTS = pd.DataFrame(1.0 - np.eye(4), index=list(EVEN), columns=list(EVEN))
 def test_a_class_held_for_impossible_has_no_new_prior():
     frame = pd.DataFrame({"a": list("xxyy"), "k": pd.Categorical(list("ppqq"), ["p", "q", "r"])})
     x = bn.lp(bn.nb("k", frame), frame, smooth=0)
-    with pytest.raises(
-        ValueError,
-        match="prior must be 0 for classes that are impossible in the model; got a positive value of 'r'",
-    ):
+    with pytest.raises(ValueError, match="that are impossible in the model; got a positive value of 'r'"):
         bn.predict(x, frame, prior={"p": 0.4, "q": 0.4, "r": 0.2})
     found = bn.predict(x, frame, prob=True, prior={"p": 1.0, "q": 0.0, "r": 0.0})
     assert found["r"].iloc[:2].tolist() == [0, 0]

@@ -443,9 +443,7 @@ def test_what_a_number_is_not(mixed, tmp_path):
         lambda: bn.to_pyagrum(x),
         lambda: bn.kl_divergence(x, x),
     ):
-        with pytest.raises(
-            TypeError, match="requires a network of categories; got the numbers 'u', 'v', 'w', 'q'"
-        ):
+        with pytest.raises(TypeError, match="a network of categories; got the numbers 'u', 'v', 'w', 'q'"):
             convert()
     assert bn.predict(x, mixed.assign(u=np.nan), prob=True).notna().all(axis=None)
 

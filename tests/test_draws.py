@@ -83,10 +83,7 @@ def test_tables_and_cards_keep_the_draws(tmp_path):
         assert 0.5 * width < (found["upper"] - found["lower"]).mean() < 1.5 * width
         bn.save(one, tmp_path / "one.json")
         assert bn.predict(bn.load(tmp_path / "one.json"), pima, prob=True, interval=0.9)["yes"].equals(found)
-    with pytest.raises(
-        ValueError,
-        match=r"Fit with interval=True, as in bnc\(class_var=\.\.\., dataset=\.\.\., interval=True\)",
-    ):
+    with pytest.raises(ValueError, match=r"as in bnc\(class_var=\.\.\., dataset=\.\.\., interval=True\)"):
         bn.predict(bn.from_effects(bn.effects(x)), pima, prob=True, interval=0.9)
 
 

@@ -62,9 +62,7 @@ def test_a_fitted_estimator_stands_for_its_model(name, fitted, tmp_path):
         return function(x, **given)
 
     assert outcome(lambda: call(fitted)) == outcome(lambda: call(fitted.model_))
-    with pytest.raises(
-        ValueError, match=r"x must be fitted; got BNCClassifier before fit\. Call its method fit"
-    ):
+    with pytest.raises(ValueError, match=r"be fitted; got BNCClassifier before fit\. Call its method fit"):
         call(BNCClassifier())
 
 

@@ -43,9 +43,7 @@ def test_estimators_are_imported_from_the_package_and_answer_parameters_and_meth
     from bnclassify import BNCClassifier, BNCMultiClassifier
 
     assert BNCClassifier.__module__.startswith("bnclassify.sklearn")
-    with pytest.raises(
-        TypeError, match=r"BNCClassifier has no parameter 'class_weight'. Did you mean 'prior' or 'costs'"
-    ):
+    with pytest.raises(TypeError, match=r"has no parameter 'class_weight'. Did you mean 'prior' or 'costs'"):
         BNCClassifier(class_weight="balanced")
     with pytest.raises(TypeError, match=r"no parameter 'seed'. Did you mean 'random_state'"):
         BNCMultiClassifier(seed=1)
@@ -53,9 +51,7 @@ def test_estimators_are_imported_from_the_package_and_answer_parameters_and_meth
     assert clone(pickle.loads(pickle.dumps(clf))).get_params() == clf.get_params()
     for name in ("explain", "to_sql"):
         assert not hasattr(clf, name)
-        with pytest.raises(
-            AttributeError, match=rf"no attribute '{name}'\. Call bnclassify\.{name}\(x, \.\.\.\)"
-        ):
+        with pytest.raises(AttributeError, match=rf"'{name}'\. Call bnclassify\.{name}\(x, \.\.\.\)"):
             getattr(clf, name)
     with pytest.raises(AttributeError, match=r"no attribute 'hue'\.$"):
         print(clf.hue)
@@ -82,8 +78,6 @@ def test_a_feature_that_was_dropped_is_named():
     data["y"] = np.where(data["a"] > 0, "u", "v")
     x = bn.bnc("nb", "y", data, smooth=1, discretize="mdlp")
     for rows in ({"b": 0.3}, data[["b"]]):
-        with pytest.raises(
-            KeyError, match=r"got 'b'. This column was dropped in training, because no cut point"
-        ):
+        with pytest.raises(KeyError, match=r"'b'. This column was dropped in training, because no cut point"):
             bn.predict(x, rows)
     assert bn.predict(x, {"a": 1.0, "b": 0.3}).tolist() == ["u"]

@@ -151,10 +151,7 @@ def test_a_sum_too_large_is_refused_by_its_size(monkeypatch):
     x = bn.lp(bn.anb("class", {"e": list("abcd")}, frame), frame, smooth=1)
     row = frame.iloc[[0]].copy()
     row[list("abcd")] = np.nan
-    with pytest.raises(
-        ValueError,
-        match=r"4 variables are missing together in a row, .* 1,250 cells, more than 600",  # 5⁴ · 2
-    ):
+    with pytest.raises(ValueError, match=r"are missing together in a row, .* 1,250 cells, more than 600"):
         bn.predict(x, row)
 
 

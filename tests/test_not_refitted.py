@@ -83,9 +83,7 @@ def test_results_record_these_models_and_comparisons_warn():
 def test_an_estimator_of_a_given_table_warns_when_it_is_fitted():
     features, classes = ROWS.drop(columns="y"), ROWS["y"]
     estimator = BNCClassifier.from_model(TABLE)
-    with pytest.warns(
-        UserWarning, match="learner is a table that is not fitted, so the estimator predicts by it"
-    ):
+    with pytest.warns(UserWarning, match="is a table that is not fitted, so the estimator predicts by it"):
         estimator.fit(features, classes)
     BNCClassifier.from_model(AGAIN_FITTED["card"]).fit(features, classes)
 

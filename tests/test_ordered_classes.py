@@ -93,9 +93,7 @@ def test_classes_without_an_order_are_refused_with_the_remedy():
     np.testing.assert_allclose(bn.predict(y, plain, prob=True, at_least=3), expected)
     with pytest.raises(ValueError, match="at_least must be one of 1, 2, 3, 4; got 5"):
         bn.predict(y, plain, prob=True, at_least=5)
-    with pytest.raises(
-        ValueError, match=r"at_least must be None unless prob is True; got 3\. Pass prob=True"
-    ):
+    with pytest.raises(ValueError, match=r"must be None unless prob is True; got 3\. Pass prob=True"):
         bn.predict(y, plain, at_least=3)
     with pytest.raises(ValueError, match="at_least must be None with points or interval; got 3"):
         bn.predict(y, plain, at_least=3, prob=True, interval=0.9)

@@ -120,17 +120,13 @@ def in_two_lines(message, dataset):
 def test_features_are_made_of_dates(case):
     values, parts = DATES[case]
     dataset = pd.DataFrame({"x": values, "y": LABELS})
-    with pytest.raises(
-        TypeError, match=r"column 'x' must be categorical: .* Make features of them"
-    ) as raised:
+    with pytest.raises(TypeError, match=r"'x' must be categorical: .* Make features of them") as raised:
         plain_nb(dataset)
     made = in_two_lines(str(raised.value), dataset)
     assert set(made) - {"y"} <= {f"x_{part}" for part in parts.split()}
     kept = [f"x_{part}" for part in parts.split() if part in ("month", "weekday")]
     assert not kept or plain_nb(made[[*kept, "y"]]).features == tuple(kept)
-    with pytest.raises(
-        TypeError, match=r"column 'x' must be numeric; got .* values\. Make features"
-    ) as raised:
+    with pytest.raises(TypeError, match=r"'x' must be numeric; got .* values\. Make features") as raised:
         bn.discretize(dataset, method="width", bins=3, columns=["x"])
     made = in_two_lines(str(raised.value), dataset)
     assert made["x_days"].min() in (0, 15)  # the first may be missing
@@ -155,9 +151,7 @@ def test_columns_of_other_types_become_categories(case):
     assert len(found) == len(levels) or levels in ((), tuple(range(12)))
     [(_, finding, remedy)] = bn.check_data(dataset, "y").to_numpy().tolist()
     assert finding.endswith("values")
-    with pytest.raises(
-        TypeError, match=r"'x' must be numeric or categorical: number, category, text or bool; got"
-    ) as raised:
+    with pytest.raises(TypeError, match=r"or categorical: number, category, text or bool; got") as raised:
         default(dataset)
     assert remedy + "." in str(raised.value)  # without a reason to be categories
     checked = run(remedy, dataset)
@@ -431,9 +425,7 @@ def test_merging_is_advised_for_categories_with_many_levels_only():
     dataset = pd.DataFrame({"shop": rng.choice([f"s{i}" for i in range(60)], 300), "y": y})
     dataset["price"] = rng.normal(size=300) + 2 * (y == "a")
     options = {"smooth": 1, "discretize": "mdlp", "dag_args": {"score": "loglik"}}
-    with pytest.warns(
-        UserWarning, match="Merge rare levels of 'shop' .60 levels., with dataset, merger"
-    ) as told:
+    with pytest.warns(UserWarning, match="rare levels of 'shop' .60 levels., with dataset, merger") as told:
         bn.bnc("tan_cl", "y", dataset, **options)
     assert "'y'" not in str(told[0].message)
     assert bn.is_ode(bn.bnc("tan_cl", "y", run(str(told[0].message), dataset), **options))

@@ -442,9 +442,7 @@ def test_models_that_are_too_large():
     weighted = bn.lp(bn.kdb_mi("y", frame, kdbk=2), frame, backoff=True, held_out="weights")
     check(in_sqlite, weighted, with_holes(frame.rename(columns={"y": "class"}).head(20), 0.2, 1))
     wider = bn.lp(bn.kdb_mi("y", frame, kdbk=4), frame, smooth=1, held_out="weights")
-    with pytest.raises(
-        ValueError, match=r"1,000,000 characters\. Its largest table is that of .*, or fewer parents"
-    ):
+    with pytest.raises(ValueError, match=r"characters\. Its largest table is that of .*, or fewer parents"):
         bn.to_sql(wider, table="t")
 
 

@@ -450,9 +450,7 @@ def test_tables_that_would_be_too_large_are_refused(car, monkeypatch):
     monkeypatch.setattr(n_dependence, "MAX_BYTES", 16_000)
     one = bn.ande("class", car)
     assert bn.lp(one, car, smooth=1).fitted
-    with pytest.raises(
-        ValueError, match=r"all triples of the 21 levels of 6 features would have 12,552 cells and need"
-    ):
+    with pytest.raises(ValueError, match=r"of the 21 levels of 6 features would have 12,552 cells and need"):
         bn.lp(bn.ande("class", car, n=2), car, smooth=1)
     monkeypatch.setattr(n_dependence, "MAX_BYTES", 8_000)
     with pytest.raises(ValueError, match="all pairs of the 21 levels of 6 features would have 1,764 cells"):

@@ -125,15 +125,10 @@ def test_a_value_that_is_new_is_told(car):
         lambda: bn.impute(x, new),
     ]
     for verb in verbs:
-        with pytest.raises(
-            ValueError,
-            match=r"column 'doors': '7' not among .* levels of the model.*refit the model to all rows",
-        ) as e:
+        with pytest.raises(ValueError, match=r"levels of the model.*refit the model to all rows") as e:
             verb()
         assert "unseen" not in str(e.value)
-    with pytest.raises(
-        ValueError, match=r"column 'doors': '7' not among the levels of the model.*unseen='missing'"
-    ):
+    with pytest.raises(ValueError, match=r"'doors': '7' not among the levels of the model.*unseen='missing'"):
         bn.predict(x, new)
 
 

@@ -99,9 +99,7 @@ def test_all_tables_of_a_file_together_are_limited(tmp_path):
     lines += [f"probability ( {v} | {', '.join(names)} ) {{ default 0.5, 0.5; }}" for v in ("y", "z")]
     path = tmp_path / "large.bif"
     path.write_text("\n".join(lines))
-    with pytest.raises(
-        ValueError, match=r"line \d+: the table of .* would have 16,777,216 cells\. All tables"
-    ):
+    with pytest.raises(ValueError, match=r"\d+: the table of .* would have 16,777,216 cells\. All tables"):
         bn.read_bif(path, "y")
 
 
