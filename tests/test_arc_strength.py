@@ -140,12 +140,12 @@ def spanning_trees(n):
 
 
 @pytest.mark.parametrize("n", [2, 4])
-@pytest.mark.parametrize("rows", [10, 200, 5000])
-def test_edge_posteriors_by_enumeration(n, rows):
+@pytest.mark.parametrize(("rows", "levels", "noise"), [(10, 3, 0.9), (5000, 3, 0.5), (1000, 30, 1)])
+def test_edge_posteriors_by_enumeration(n, rows, levels, noise):
     """Each tree has the posterior exp(bde) of its network, up to a constant, from any root."""
     rng, names = np.random.default_rng(n), [f"x{i}" for i in range(n)]
-    codes = rng.integers(3, size=(rows, n + 1))
-    codes[:, 1:] = np.where(rng.random((rows, n)) < 0.1, codes[:, :-1], codes[:, 1:])
+    codes = rng.integers(levels, size=(rows, n + 1))
+    codes[:, 1:] = np.where(rng.random((rows, n)) < noise, codes[:, 1:], codes[:, :-1])
     data = pd.DataFrame(codes.astype(str), columns=[*names, "y"])
     trees, logs = list(spanning_trees(n)), []
     assert len(trees) == n ** (n - 2)
@@ -196,7 +196,7 @@ def test_a_sample_has_as_many_units_as_the_data(car):
         bn.arc_strength(bn.bnc(recording(samples, bn.nb), "class", data, smooth=1), data, replicates=1, rng=0)
         sample = samples[-1]
         assert sample.weights.sum() == units
-        assert sample.weights.min() >= min(1, units / 1728)
+        assert sample.weights.min() == min(1, units / 1728)
         assert len(sample) < len(data) * share
         assert sample.levels == bn.encode(data).levels
 

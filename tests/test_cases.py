@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.frames import open_data, with_groups_as_cases
 from bnclassify.networks import leave_one_out
 
 from .estimators import BNCClassifier
@@ -307,9 +306,10 @@ def test_labels_of_groups_keep_their_types_and_follow_the_index():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"c": rng.choice(list("abc"), 60), "y": rng.choice(["u", "v"], 60)})
     ten = [1, "1", "2", 2, 3, "3", "4", 4, 5, "5"] * 6
-    cases = with_groups_as_cases(open_data(frame), ten).cases
-    assert cases.max() == 9
-    assert cases.tolist() == [i % 10 for i in range(60)]
+    options = {"dataset": frame, "smooth": 1, "held_out": "power"}
+    mine, other = (bn.bnc("nb", "y", groups=g, **options) for g in (ten, np.arange(60) % 10))
+    pd.testing.assert_series_equal(bn.loo_summary(mine), bn.loo_summary(other))
+    assert "60 (in 10 groups)" in repr(mine)
     missing = [f"p{i % 10}" if i % 3 else float("nan") for i in range(60)]
     for labels in (missing, pd.Series(missing), np.array(missing, dtype=object)):
         with pytest.raises(ValueError, match="groups must have a label for each row; got 20 missing values"):

@@ -251,26 +251,6 @@ def test_ranges_and_directions(sick, car):
     assert (fewer["to"][fewer["variable"] == "doors"].astype(int) <= 3).all()
 
 
-@pytest.mark.parametrize(
-    ("wish", "error", "message"),
-    [
-        ({"ranges": {"bmx": (1, 2)}}, KeyError, "ranges must be a feature of the model; got 'bmx'"),
-        ({"ranges": {"bmi": (34, 25)}}, ValueError, r"ranges\['bmi'\] must be two numbers, the smaller one"),
-        (
-            {"ranges": {"bmi": ["low"]}},
-            ValueError,
-            r"ranges\['bmi'\] must be two numbers, \(lowest, highest\)",
-        ),
-        ({"ranges": ["bmi"]}, TypeError, "ranges must be a dict of ranges by feature"),
-        ({"directions": {"age": "increasing"}}, KeyError, "directions must be a feature of the model"),
-        ({"directions": {"bmi": "up"}}, ValueError, r"directions\['bmi'\] must be one of"),
-    ],
-)
-def test_wishes_that_are_not_valid(sick, wish, error, message):
-    with pytest.raises(error, match=message):
-        bn.counterfactual(sick[0], {"glucose": 150, "bmi": 33}, **wish)
-
-
 def test_what_stays_as_it_is(car, voting):
     x = bn.lp(bn.tan_cl("class", car), car, smooth=1)
     row = car.iloc[1727]

@@ -412,29 +412,6 @@ def test_columns_that_are_named_are_numbers_whatever_they_hold():
     close(bn.predict(without, frame, prob=True), bn.predict(number, frame, prob=True))
 
 
-ERRORS = {
-    "numbers must be one of 'gaussian', 'kernel'; got 'gauss'. Did you mean 'gaussian'": {"numbers": "gauss"},
-    r"numbers\['u'\] must be one of 'gaussian', 'kernel'; got 'x'": {"numbers": {"u": "x"}},
-    "numbers: no column 'd' in the data": {"numbers": {"d": "kernel"}},
-    "column 'a'.*must be numeric": {"numbers": {"a": "kernel"}},
-    "columns 'v', 'w', 'q' must be categorical": {"numbers": {"u": "kernel"}},
-    "numbers must be None if discretize is given": {"numbers": "kernel", "discretize": "mdlp"},
-    "missing.*numbers": {"numbers": "kernel", "missing": "em"},
-    "held_out.*numbers": {"numbers": "kernel", "held_out": "weights"},
-    "wanbia.*numbers": {"numbers": "kernel", "wanbia": True},
-    "numbers must be None with hc; got 'kernel'. The learners 'nb', 'anb', 'tan_cl'": {
-        "numbers": "kernel",
-        "dag_learner": "hc",
-    },
-}
-
-
-@pytest.mark.parametrize("message", ERRORS)
-def test_what_does_not_go_with_numbers(message, mixed):
-    with pytest.raises((ValueError, TypeError, KeyError), match=message):
-        bn.bnc(**{"dag_learner": "nb", "class_var": "class", "dataset": mixed, "smooth": 1} | ERRORS[message])
-
-
 def test_what_a_number_is_not(mixed, tmp_path):
     x = bn.bnc("nb", "class", mixed, smooth=1, numbers="gaussian")
     for convert in (

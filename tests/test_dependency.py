@@ -212,24 +212,6 @@ def test_pictures_show_cycles(car):
     assert all(arc in source for arc in ("1 -> 0", "2 -> 1", "0 -> 2"))
 
 
-def test_without_a_joint_distribution_much_is_refused(car, tmp_path):
-    structure = bn.chisq_dn("class", car)
-    x = bn.lp(structure, car, smooth=1)
-    refused = {
-        "loglik": lambda: bn.loglik(x, car),
-        "AIC": lambda: bn.AIC(x, car),
-        "BIC": lambda: bn.BIC(x, car),
-        "network_score": lambda: bn.network_score(x, car),
-        "write_bif": lambda: bn.write_bif(x, tmp_path / "x.bif"),
-        "to_pgmpy": lambda: bn.to_pgmpy(x),
-        "to_pyagrum": lambda: bn.to_pyagrum(x),
-        "modelstring": lambda: bn.modelstring(x),
-    }
-    for name, ask in refused.items():
-        with pytest.raises(TypeError, match=rf"{name}: a dependency network \(DN\) has no joint .* with ban"):
-            ask()
-
-
 @pytest.mark.parametrize("alpha", [0, 1, -0.1])
 def test_alpha_is_a_level(car, alpha):
     with pytest.raises(ValueError, match="alpha must be a finite number greater than 0 and less than 1"):

@@ -1,5 +1,7 @@
 """Intervals of posteriors by draws of the effects of a sum."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,6 @@ from scipy.stats import t as student
 
 import bnclassify as bn
 from bnclassify.models import EffectTable
-from bnclassify.prediction import bounds_of_draws
 
 
 def log_odds(p):
@@ -25,14 +26,16 @@ def test_bounds_are_those_of_the_formula(votes):
 
 
 def test_bounds_of_equal_and_of_extreme_draws():
-    estimate = np.array([[0.0, 1.0, 0.25, 1e-200]])
-    bounds = bounds_of_draws(estimate, np.stack([estimate] * 5), 0.9)
-    np.testing.assert_allclose(bounds, np.stack([estimate] * 2), rtol=1e-9, atol=1e-300)
-    others = np.stack([estimate[:, ::-1], estimate, estimate])
-    low, high = bounds_of_draws(estimate, others, 0.9)
-    assert np.isfinite([low, high]).all()
-    assert (low <= estimate).all()
-    assert (estimate <= high).all()
+    effects = pd.DataFrame({"feature": ["y", *"xxxx"], "value": ["n", *"abcd"], "p": [0, -800, 800, 1, -460]})
+    x, rows = bn.from_effects(effects), pd.DataFrame({"x": [*"abcd"]})
+    other = bn.from_effects(effects.assign(p=-effects["p"]))
+    for draws in ([x] * 5, [other, x, x]):
+        found = bn.predict(replace(x, learned={"draws": draws}), rows, prob=True, interval=0.9)
+        low, estimate, high = (found.xs(p, axis=1, level=1) for p in ("lower", "estimate", "upper"))
+        assert np.isfinite(found).all(axis=None)
+        assert ((low <= estimate) & (estimate <= high)).all(axis=None)
+        is_exact = np.allclose(low, high, rtol=1e-9, atol=1e-300)
+        assert is_exact == (other not in draws)
 
 
 @pytest.fixture(scope="module")

@@ -102,19 +102,6 @@ def test_many_features_do_not_underflow():
     np.testing.assert_allclose(bn.predict(x, frame, prob=True).sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("score", [bn.loglik, bn.AIC, bn.BIC, bn.cloglik])
-def test_scores_need_a_class_in_every_row(car, score):
-    x = bn.lp(bn.nb("class", car), car, smooth=1)
-    holes = car.copy()
-    holes.loc[[3, 4], "class"] = np.nan
-    with pytest.raises(ValueError, match="2 of 1728 rows have no class 'class'"):
-        score(x, holes)
-    with pytest.raises(KeyError, match="dataset: no column 'class'"):
-        score(x, car.drop(columns="class"))
-    with pytest.raises(ValueError, match="column 'class': 'odd' not among"):
-        score(x, car.assign(**{"class": "odd"}))
-
-
 def test_scores_of_no_rows(car):
     x = bn.lp(bn.nb("class", car), car, smooth=1)
     for score in (bn.loglik, bn.cloglik, bn.AIC, bn.BIC):

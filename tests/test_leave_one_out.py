@@ -229,24 +229,27 @@ def test_power_by_leave_one_out(learner, name):
     np.testing.assert_allclose(bn.predict(model, frame, prob=True), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"n": 0}, {"n": 1, "min_count": 4}, {"n": 1, "subsumption": 16}, {"n": 2, "min_count": 3}],
-    ids=str,
-)
-def test_power_of_averaged_dependence_estimators(voting, options):
+AVERAGES = {
+    "naive Bayes": (lambda y, rows: bn.ande(y, rows, n=0), {"smooth": 0.5}),
+    "rare superparents": (lambda y, rows: bn.ande(y, rows, min_count=4), {"m": 1}),
+    "subsumption": (lambda y, rows: bn.ande(y, rows, subsumption=16), {"m": 1}),
+    "pairs": (lambda y, rows: bn.ande(y, rows, n=2, min_count=3), {"smooth": 0.5}),
+    "ensemble": (lambda y, rows: bn.Ensemble([bn.nb(y, rows), bn.tan_cl(y, rows)], weights=[1, 3]), {"m": 1}),
+}
+
+
+@pytest.mark.parametrize("name", AVERAGES)
+def test_power_of_averages(voting, name):
     """Superparents and subsumed values are determined without the row."""
-    prior = {"m": 1} if options["n"] == 1 else {"smooth": 0.5}
     sample = voting.iloc[:40, [0, 2, 3, 4, 8, 16]]
     sample = pd.DataFrame({c: pd.Categorical(sample[c]) for c in sample})
-    x = bn.ande("Class", sample, **options)
+    learn, prior = AVERAGES[name]
+    x = learn("Class", sample)
     logs = log_posteriors(x, sample, **prior)
     own = sample["Class"].cat.codes.to_numpy()
-    power, likelihood = bn.loo_summary(bn.lp(x, sample, **prior, held_out="power"))[
-        ["power", "log_likelihood"]
-    ]
-    expected = log_softmax(power * logs, axis=1)[np.arange(len(logs)), own].sum()
-    assert likelihood == pytest.approx(expected, rel=1e-9)
+    summary = bn.loo_summary(bn.lp(x, sample, **prior, held_out="power"))
+    expected = log_softmax(summary["power"] * logs, axis=1)[np.arange(len(logs)), own].sum()
+    assert summary["log_likelihood"] == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("method", ["power", "weights"])
@@ -309,18 +312,6 @@ def test_leave_one_out_does_not_estimate_performance_on_new_rows():
     x = bn.lp(structure, train, backoff=True, held_out="weights", held_out_args={"parents": True})
     told, new = (-bn.loo_summary(x)["log_likelihood"] / 200, -bn.cloglik(x, test) / 1000)
     assert told < np.log(2) - 0.1 < np.log(2) + 0.1 < new
-
-
-def test_power_of_an_ensemble(car):
-    sample = pd.DataFrame({c: pd.Categorical(car[c]) for c in car}).sample(50, random_state=1)
-    sample = sample.reset_index(drop=True)
-    x = bn.Ensemble([bn.nb("class", sample), bn.tan_cl("class", sample)], weights=[1, 3])
-    model = bn.lp(x, sample, m=1, held_out="power")
-    logs = log_posteriors(x, sample, m=1)
-    own = sample["class"].cat.codes.to_numpy()
-    power, likelihood = bn.loo_summary(model)[["power", "log_likelihood"]]
-    expected = log_softmax(power * logs, axis=1)[np.arange(len(logs)), own].sum()
-    assert likelihood == pytest.approx(expected, rel=1e-9)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.integers(1, 4))

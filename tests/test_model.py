@@ -115,21 +115,6 @@ def test_questions_an_ensemble_answers(ensemble, car):
     assert not any(q(ensemble) for q in (bn.is_nb, bn.is_ode, bn.is_semi_naive, bn.is_anb))
 
 
-@pytest.mark.parametrize("x", [None, "nb", 3])
-def test_what_is_no_model(x, car):
-    for call in (
-        bn.params,
-        bn.features,
-        bn.is_nb,
-        lambda x: bn.predict(x, car),
-        lambda x: bn.lp(x, car, smooth=1),
-    ):
-        with pytest.raises(TypeError, match=r"x must be a model \(BNC, AODE or another\); got"):
-            call(x)
-    with pytest.raises(TypeError, match=r"got str\. Read the file first, with load\('model\.json'\)"):
-        bn.predict("model.json", car)
-
-
 def test_odd_names_and_labels():
     frame = pd.DataFrame(
         {

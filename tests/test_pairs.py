@@ -198,23 +198,6 @@ def test_other_functions_accept_pairs_or_refuse_them(model, frame):
     )
 
 
-def test_wrong_pairs_are_errors(frame):
-    wrong = {
-        "two different features; got 'a' twice": [("a", "a")],
-        "got the class 'class'": [("a", "class")],
-        "distinct; got 'a', 'b' twice": [("a", "b"), ("b", "a")],
-        "a whole number from 0 to 6; got 7": 7,
-        "pairs must be pairs of two features": [("a", "b", "c")],
-        "None, a number, 'auto' or a list": "all",
-        "features of the data; got 'z'": [("a", "z")],
-    }
-    for message, pairs in wrong.items():
-        with pytest.raises((ValueError, TypeError, KeyError), match=message):
-            bn.bnc(class_var="class", dataset=frame, pairs=pairs)
-    with pytest.raises(ValueError, match=r"pairs must be 'auto' with a learner; got 3"):
-        bn.bnc("nb", "class", frame, pairs=3)
-
-
 def test_pairs_in_the_estimator(frame):
     sklearn = pytest.importorskip("bnclassify.sklearn", reason="scikit-learn is not installed")
     y = frame["class"]

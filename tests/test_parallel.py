@@ -155,18 +155,6 @@ def test_a_daemon_starts_no_processes(monkeypatch):
         assert set(run_tasks(lambda _: os.getpid(), range(3))) == {os.getpid()}
 
 
-@pytest.mark.parametrize("n_jobs", [0, True, 1.5, "2"])
-def test_number_of_jobs_is_checked_before_work(n_jobs, car):
-    x = bn.bnc("nb", "class", car, smooth=1)
-    for call in (
-        lambda: bn.cv(x, None, n_jobs=n_jobs),
-        lambda: bn.cv_predict(x, None, n_jobs=n_jobs),
-        lambda: bn.chisq_dn("class", None, n_jobs=n_jobs),
-    ):
-        with pytest.raises(ValueError, match="n_jobs must be None, a number of processes from 1, or -1"):
-            call()
-
-
 def test_negative_numbers_count_from_all_cores(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     for n_jobs, expected in {None: 1, 1: 1, 3: 3, -1: 8, -2: 7, -8: 1, -20: 1}.items():

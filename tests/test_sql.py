@@ -414,20 +414,6 @@ def test_thousand_features(run):
     check(run, bn.lp(bn.nb("class", frame), frame, smooth=1), with_holes(frame, 0.1, 1))
 
 
-def test_models_that_are_not_sums_of_tables():
-    car, pima = bn.load_car(), bn.load_pima()
-    models = [
-        bn.lp(bn.ande("class", car, n=2), car, smooth=1),
-        bn.lp(bn.ande("class", car, subsumption=50), car, smooth=1),
-        bn.lp(bn.nb("class", car), car, smooth=1, subsumption=50),
-        bn.bnc("nb", "diabetes", pima, smooth=1, numbers="kernel"),
-        bn.lp(bn.mbc(["class", "safety"], car), car, smooth=1),
-    ]
-    for model in models:
-        with pytest.raises(TypeError, match=r"^x must be .*; got"):
-            bn.to_sql(model, table="t")
-
-
 @pytest.mark.slow
 def test_models_that_are_too_large():
     rng = np.random.default_rng(0)

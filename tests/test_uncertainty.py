@@ -182,27 +182,6 @@ def test_tiny_pseudo_counts_and_variables_of_one_level():
     assert found.to_numpy().min() >= 0
 
 
-def test_models_whose_tables_are_more_than_counts(car):
-    structure = bn.nb("class", car)
-    fitted = {
-        "smooth 0": bn.lp(structure, car, smooth=0),
-        "backoff": bn.lp(structure, car, backoff=True),
-        "em": bn.lp(structure, car, smooth=1, missing="em"),
-        "wanbia": bn.lp(structure, car, smooth=1, wanbia=True),
-        "loo": bn.lp(structure, car, smooth=1, held_out="weights"),
-        "power": bn.lp(structure, car, smooth=1, held_out="power"),
-        "ande": bn.lp(bn.ande("class", car, n=1), car, smooth=1),
-    }
-    for name, x in fitted.items():
-        with pytest.raises(ValueError, match=r"interval must be None .* because no draws of it are kept"):
-            bn.predict(x, car.head(1), prob=True, interval=0.9)
-        if name not in ("ande", "loo", "power"):
-            with pytest.raises(ValueError, match="interval must be None for"):
-                bn.cpt(x, "safety", interval=0.9)
-            with pytest.raises((TypeError, ValueError), match=r"interval must be None for|joint"):
-                bn.query(x, "safety", interval=0.9)
-
-
 @pytest.mark.slow
 def test_one_dependence_estimators_are_an_average_of_networks(car):
     rows = car.sample(200, random_state=1)

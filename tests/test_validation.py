@@ -400,13 +400,6 @@ def test_rows_count_as_often_as_they_weigh(car):
     assert alone[0] == pytest.approx(alone[1])
 
 
-def test_progress_counts_folds_and_models(models, car, capsys):
-    bn.cv(models, car, k=2, repeats=2, rng=0, progress=True)
-    assert "12/12" in capsys.readouterr().err
-    bn.cv_predict(models["nb"], car, k=3, rng=0, progress=True)
-    assert "3/3" in capsys.readouterr().err
-
-
 def test_other_columns_are_told_unless_any_will_do(car):
     x = bn.bnc("tan_cl", "class", car, smooth=1)
     other = car.drop(columns="doors").assign(leak=car["class"])

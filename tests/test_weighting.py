@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 import bnclassify as bn
-from bnclassify.frames import encode, prepare_training_data, prepare_training_rows
+from bnclassify.frames import prepare_training_rows
 from bnclassify.networks import weighting
 from bnclassify.networks.weighting import ConditionalLikelihood, depth_weights, with_weighted_tables
 from bnclassify.networks.weighting import smallest_depths_in_trees as depths_of_trees
-from bnclassify.tools.arrays import xlogx
 
 from .conftest import read_reference, reference_frame
 from .oracles import as_array, close
@@ -62,7 +61,7 @@ def test_manb_in_cross_validation(name):
 def test_manb_equals_the_average_over_all_structures(frame, smooth, prior):
     """Enumerate the 2^n naive Bayes structures, with the marginal likelihood of each."""
     x = bn.lp(bn.nb("class", frame), frame, smooth=smooth, manb_prior=prior)
-    data = encode(frame)
+    data = bn.encode(frame)
     features, classes = data.codes[:-1], data.codes[-1]
     logs, joints = [], []
     for arcs in product([False, True], repeat=len(features)):
@@ -151,7 +150,7 @@ def test_a_split_that_corrects_nothing_is_removed():
 def test_wanbia_reference(name):
     reference, frame = read_reference(name)["wanbia"], reference_frame(name)
     x = naive(name, smooth=1)
-    objective = ConditionalLikelihood(x, encode(frame))
+    objective = ConditionalLikelihood(x, bn.encode(frame))
     close(objective(np.ones(len(bn.features(x))))[0], reference["at_ones"]["negative_cll"])
     ramp = np.array([reference["at_ramp"]["weights"][v] for v in bn.features(x)])
     close(objective(ramp)[0], reference["at_ramp"]["negative_cll"])
@@ -167,7 +166,7 @@ def test_wanbia_objective_is_that_of_the_model_and_its_gradient_exact(data):
     frame = data.draw(frames(min_rows=4, missing=missing))
     smooth = data.draw(st.sampled_from([0.5, 1.0]))
     x = bn.lp(data.draw(networks(frame, max_parents=0 if missing else 1)), frame, smooth=smooth)
-    objective = ConditionalLikelihood(x, encode(frame))
+    objective = ConditionalLikelihood(x, bn.encode(frame))
     n = len(bn.features(x))
     weights = np.random.default_rng(data.draw(st.integers(0, 999))).uniform(0.1, 0.9, n)
     value, gradient = objective(weights)
@@ -247,7 +246,7 @@ def redundant_features(seed):
 def optimum_from(start, x, frame):
     """The conditional log-likelihood at the optimum of weights that is found from one start."""
     n = len(bn.features(x))
-    objective = ConditionalLikelihood(x, prepare_training_data(frame, ("class",)))
+    objective = ConditionalLikelihood(x, bn.encode(frame))
     options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-7}
     run = minimize(objective, np.full(n, start), jac=True, bounds=[(0, 1)] * n, options=options)
     return -float(run.fun)
@@ -277,15 +276,14 @@ def test_all_subsets_of_few_levels_are_tried(seed):
     frame = pd.DataFrame({**columns, "class": rng.integers(4, size=30)}).astype("category")
     depths = depths_in_tree(frame)
 
+    def information(counts):
+        return float(xlogy(counts, counts).sum() - xlogy(counts.sum(), counts.sum()))
+
     def gain(feature):
         table = pd.crosstab(frame[feature], frame["class"]).to_numpy()
         sides = [np.array(side, bool) for side in product([False, True], repeat=len(table) - 1)][1:]
         lefts = [table[:-1][side].sum(axis=0) for side in sides] + [table[:-1].sum(axis=0)]
-        whole = table.sum(axis=0)
-        return max(xlogx(left).sum() - xlogx(left.sum()) + self_information(whole - left) for left in lefts)
-
-    def self_information(counts):
-        return float(xlogx(counts).sum() - xlogx(counts.sum()))
+        return max(information(left) + information(table.sum(axis=0) - left) for left in lefts)
 
     gains = {feature: gain(feature) for feature in columns}
     assert depths[max(gains, key=gains.__getitem__)] == 1
@@ -306,7 +304,7 @@ def test_many_levels_have_the_best_order_also_if_a_class_never_occurs():
 
 
 def test_bootstrap_samples_are_drawn_in_proportion_to_weights():
-    data = encode(pd.DataFrame({"a": list("xyzu")}), weights=[3, 0, 1, 0])
+    data = bn.encode(pd.DataFrame({"a": list("xyzu")}), weights=[3, 0, 1, 0])
     [rows] = weighting._bootstrap_samples(data, 1, 1.0, np.random.default_rng(0))
     assert set(rows) <= {0, 2}
     [many] = weighting._bootstrap_samples(data, 1, 1000.0, np.random.default_rng(0))
