@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from itertools import chain
+from textwrap import indent
 
 import numpy as np
 import pandas as pd
@@ -44,6 +45,8 @@ from .row_findings import (
 
 _READABLE = (*FLOATS, "string", "boolean", "integer", "categorical", "empty")
 """Inferred types of columns that are categories or numbers."""
+
+_COLUMNS = ["column", "finding", "remedy"]
 
 _ROWS = "(rows)"
 """The entry of a finding about rows in place of the name of a column."""
@@ -91,8 +94,8 @@ def check_data(dataset: AnyTable, class_var: Hashable = None) -> pd.DataFrame:
     with too many distinct values; a class with fewer than two labels, with a
     label in a single row, or with labels of type float; infinite numbers;
     values that are not categories or numbers; counts in a table of frequencies;
-    values that are missing in the same rows; and equal rows. If nothing is
-    found, the table has no rows, and prints a sentence.
+    values that are missing in the same rows; and equal rows. ``print`` writes
+    each finding above its remedy, or that nothing was found.
 
     "Alone" means that no value occurs with two classes, or that numbers are
     divided into one interval per class. Whole numbers are identifiers if all
@@ -180,21 +183,29 @@ def check_data(dataset: AnyTable, class_var: Hashable = None) -> pd.DataFrame:
         (f.column, f.finding, f.remedy or f"Drop it, with {drop_columns_code([f.column])}")
         for f in findings
     ]
-    return _Findings(table, columns=["column", "finding", "remedy"], dtype=object)
+    return _Findings(table, columns=_COLUMNS, dtype=object)
 
 
 class _Findings(pd.DataFrame):
-    """A table of findings, which prints a sentence if there are none."""
+    """A table that prints each finding whole, above its remedy, or that there are none."""
 
     @property
     def _constructor(self) -> type[pd.DataFrame]:
         return pd.DataFrame
 
     def __repr__(self) -> str:
-        return super().__repr__() if len(self) else "check_data found nothing odd about the table."
+        if not len(self):
+            return "check_data found nothing odd about the table."
+        if list(self.columns) != _COLUMNS:
+            return super().__repr__()
+        paragraphs = []
+        for name, text, remedy in self.itertuples(index=False, name=None):
+            paragraphs.append(f"{name}: {text}\n{indent(remedy, '    ')}")
+        return "\n".join(paragraphs)
 
-    def _repr_html_(self) -> str | None:
-        return super()._repr_html_() if len(self) else f"<p>{self!r}</p>"  # type: ignore[misc]
+    def _repr_html_(self) -> str:
+        with pd.option_context("display.max_colwidth", None):
+            return self.to_html() if len(self) else f"<p>{self!r}</p>"
 
 
 def _read_for_findings(

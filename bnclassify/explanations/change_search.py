@@ -15,7 +15,7 @@ from functools import reduce
 from itertools import combinations, groupby
 from math import prod
 from numbers import Real
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class ValueChange(NamedTuple):
 
     feature: int
     code: int
-    value: Hashable
+    value: Any
     number: float | None
     size: int = WHOLE
 
@@ -80,38 +80,37 @@ def check_possible_changes(
         check_not_dropped(x, argument, value)
         for name in value:
             OneOf(x.features, "a feature of the model").check(argument, name)
+    known = {
+        name: [label for label in labels if label != MISSING]
+        for name, labels in x.levels_by_name.items()
+    }
+    numeric = {*x.densities, *[name for name, cuts in x.cuts.items() if cuts]}
     ends, levels = dict[Hashable, tuple[float, float]](), dict[Hashable, frozenset[Hashable]]()
     for name, values in (ranges or {}).items():
-        argument, labels = f"ranges[{name!r}]", _levels_without_missing(x, name)
-        given = (
-            [float(v) for v in values if isinstance(v, Real)] if isinstance(values, tuple) else []
-        )
-        if not len(given) == 2 == len(values):
-            if _is_numeric(x, name) or not isinstance(values, list | tuple | set | frozenset):
-                expected = (
-                    "two numbers, (lowest, highest)" if _is_numeric(x, name) else "a list of levels"
-                )
-                raise ValueError(must_be(argument, expected, values))
-            if strange := [value for value in values if value not in labels]:
-                raise ValueError(
-                    f"{argument} must be among {listed(labels)}; got {listed(strange)}."
-                )
-            levels[name] = frozenset(values)
+        argument, labels = f"ranges[{name!r}]", known[name]
+        pair = values if isinstance(values, tuple) and len(values) == 2 else ()
+        found = [float(value) for value in pair if isinstance(value, Real)]
+        if len(found) == 2:
+            low, high = found
+            if not low <= high:
+                expected = "two numbers, the smaller one first"
+                raise ValueError(must_be(argument, expected, (low, high)))
+            if name not in numeric and not any(_is_number_within(v, (low, high)) for v in labels):
+                expected = f"a range with one of the values {listed(labels)}"
+                raise ValueError(must_be(argument, expected, (low, high)))
+            ends[name] = low, high
+        elif name in numeric:
+            raise ValueError(must_be(argument, "two numbers, (lowest, highest)", values))
+        elif not isinstance(values, list | tuple | set | frozenset):
+            raise ValueError(must_be(argument, "a list of levels", values))
+        elif strange := [value for value in values if value not in labels]:
+            raise ValueError(f"{argument} must be among {listed(labels)}; got {listed(strange)}.")
         else:
-            found = given[0], given[1]
-            if not found[0] <= found[1]:
-                raise ValueError(must_be(argument, "two numbers, the smaller one first", found))
-            if not _is_numeric(x, name) and not any(
-                _is_number_within(label, found) for label in labels
-            ):
-                raise ValueError(
-                    must_be(argument, f"a range with one of the values {listed(labels)}", found)
-                )
-            ends[name] = found
+            levels[name] = frozenset(values)
     for name, direction in (directions or {}).items():
         OneOf(("increasing", "decreasing")).check(f"directions[{name!r}]", direction)
-        labels = _levels_without_missing(x, name)
-        if not _is_numeric(x, name) and not all(isinstance(label, Real) for label in labels):
+        labels = known[name]
+        if name not in numeric and not all(isinstance(label, Real) for label in labels):
             raise ValueError(
                 f"directions must name features that are numbers; got {shown(name)} with the "
                 f"levels {listed(labels)}. Name the possible ones, with ranges={{{name!r}: [...]}}."
@@ -123,14 +122,6 @@ def _is_number_within(label: object, ends: tuple[float, float]) -> bool:
     return isinstance(label, Real) and ends[0] <= float(label) <= ends[1]
 
 
-def _levels_without_missing(x: Model, name: Hashable) -> list[Hashable]:
-    return [label for label in x.levels_by_name[name] if label != MISSING]
-
-
-def _is_numeric(x: Model, name: Hashable) -> bool:
-    return name in x.densities or bool(x.cuts.get(name))
-
-
 def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> list[ValueChange]:
     """Return all possible changes of single features, in the order of columns and levels."""
     moves = list[ValueChange]()
@@ -138,7 +129,7 @@ def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> l
         is_fixed = name in wish.fixed or name in x.densities
         if is_fixed or codes[i] < 0 or labels[codes[i]] == MISSING:
             continue
-        before = original_values(raw, name)[0]
+        before: Any = original_values(raw, name)[0]
         if name in raw.numbers and name in x.cuts:
             ends = wish.ends.get(name, (-np.inf, np.inf))
             found = _changes_to_other_intervals(i, codes[i], x.cuts[name], float(before), ends)
@@ -151,10 +142,7 @@ def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> l
                 if is_within and code != codes[i] and label != MISSING:
                     found.append(ValueChange(i, code, label, None))
         sign = {"increasing": 1, "decreasing": -1}.get(wish.directions.get(name, ""))
-        for move in found:
-            both = [float(v) if isinstance(v, Real) else np.nan for v in (before, move.value)]
-            if sign is None or sign * (both[1] - both[0]) > 0:
-                moves.append(move)
+        moves += [move for move in found if not sign or sign * (move.value - before) > 0]
     return moves
 
 
@@ -289,10 +277,7 @@ class Changes:
 
     def n_joint_changes_of_scopes(self, scopes: Sequence[tuple[int, ...]]) -> int:
         """Return in how many ways the features of each scope change together, Σ Π moves."""
-        total = 0
-        for scope in scopes:
-            total += prod([len(self.moves_by_feature[f]) for f in scope])
-        return total
+        return sum(prod([len(self.moves_by_feature[f]) for f in scope]) for scope in scopes)
 
     def _compute_interactions(self, scopes: Sequence[tuple[int, ...]]) -> None:
         """Compute the effects of equally many features minus what fewer of them add, at once."""
@@ -401,9 +386,7 @@ def _largest_sums_of_later_gains(features: Positions, gains: Array, more: int) -
 
 def _first_later_features(features: Positions, sets: Positions) -> Positions:
     """Return the first feature of which each set can get a move: after its last one, or 0."""
-    if not sets.shape[1]:
-        return np.zeros(len(sets), dtype=np.intp)
-    return np.asarray(features[sets[:, -1]] + 1)
+    return np.asarray(features[sets].max(axis=1, initial=-1) + 1)
 
 
 def smallest_changes(
@@ -538,9 +521,8 @@ class SetSearch:
     def _extended(self, sets: Positions, totals: Array) -> tuple[Positions, Array]:
         """Return sets with one more move, of a later feature, and their log joint, or the row's."""
         changes, interactions = self.changes, self.interactions
-        features = changes.features[sets]
-        latest = features[:, -1:] if features.shape[1] else np.full((len(sets), 1), -1)
-        at, moves = np.nonzero(changes.features > latest)
+        features, first = changes.features[sets], _first_later_features(changes.features, sets)
+        at, moves = np.nonzero(changes.features >= first[:, None])
         longer = np.column_stack([sets[at], moves])
         if interactions is None:
             return longer, totals[at]

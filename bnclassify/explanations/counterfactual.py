@@ -140,7 +140,8 @@ def counterfactual(
         moves = value_changes(model, placed.codes[:, 0].tolist(), raw, wish)
         found = smallest_changes(Changes(model.score, placed, moves, wanted), most, alternatives)
         for i, (changes, probability) in enumerate(found):
-            for name, change in [(model.features[change.feature], change) for change in changes]:
+            for change in changes:
+                name = model.features[change.feature]
                 before = original_values(raw, name)[0]
                 rows.append((i, len(changes), name, before, change.value, probability))
     columns = ["alternative", "changes", "variable", "from", "to", "probability"]
