@@ -116,18 +116,19 @@ from .additive.effects import effects as effects
 from .additive.from_effects import from_effects as from_effects
 from .additive.monotonize import monotonize as monotonize
 from .additive.scorecard import scorecard as scorecard
-from .check import conversions as conversions  # hooks
+from .check import written as written  # hooks
 from .check.check_data import check_data as check_data
 from .classifiers import BNC as BNC, Ensemble as Ensemble
 from .dataset import Dataset as Dataset
-from .draw.bars import (
+from .draw.charts import (
+    plot_cpt as plot_cpt,
+    plot_effect as plot_effect,
     plot_explanation as plot_explanation,
     plot_importance as plot_importance,
+    plot_nomogram as plot_nomogram,
     plot_strength as plot_strength,
     plot_weights as plot_weights,
 )
-from .draw.effects import plot_effect as plot_effect, plot_nomogram as plot_nomogram
-from .draw.heatmaps import plot_cpt as plot_cpt
 from .draw.networks import plot as plot
 from .draw.performance import (
     plot_calibration as plot_calibration,

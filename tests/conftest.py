@@ -32,10 +32,8 @@ os.environ.setdefault("MPLBACKEND", "agg")  # no display
 
 GUARDED_MODULES = {
     "bnclassify.sklearn": "sklearn",
-    "bnclassify.draw.bars": "matplotlib",
     "bnclassify.draw.canvas": "matplotlib",
-    "bnclassify.draw.effects": "matplotlib",
-    "bnclassify.draw.heatmaps": "matplotlib",
+    "bnclassify.draw.charts": "matplotlib",
     "bnclassify.draw.performance": "matplotlib",
 }
 """The modules whose examples need a library that may not be installed, and the library."""

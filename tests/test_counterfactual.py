@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.explanations import change_search
+from bnclassify.explanations import counterfactual
 
 from .conftest import informative_gaps
 from .strategies import KINDS, fitted_models, frames
@@ -276,7 +276,7 @@ def test_what_stays_as_it_is(car, voting):
 def test_too_many_sets_of_changes_are_refused(car, monkeypatch):
     row = car.iloc[0]
     for learner, limit in {"tan_cl": 100, "aode": 100, "ande": 1000}.items():
-        monkeypatch.setattr(change_search, "_MOST_TERMS", limit)
+        monkeypatch.setattr(counterfactual, "_MOST_TERMS", limit)
         y = bn.bnc(learner, "class", car, smooth=1)
         refused = r"most must be less than [23] for this row, because [0-9]+ sets .* in [0-9]+ terms\. Name"
         with pytest.raises(ValueError, match=refused):
@@ -294,13 +294,13 @@ def test_what_cannot_succeed_takes_no_time(monkeypatch, learner):
     x = bn.bnc(learner, "y", frame, smooth=0.001)
     row = frame.iloc[0].drop("y").astype(object)
     row.iloc[1::3] = None
-    moves, tried, compute = 2 * int(row.notna().sum() - 1), [0], change_search.Changes.log_joint_after
+    moves, tried, compute = 2 * int(row.notna().sum() - 1), [0], counterfactual.Changes.log_joint_after
 
     def count(changes, sets):
         tried[0] += len(sets) * (changes.x is x.score)
         return compute(changes, sets)
 
-    monkeypatch.setattr(change_search.Changes, "log_joint_after", count)
+    monkeypatch.setattr(counterfactual.Changes, "log_joint_after", count)
     assert bn.counterfactual(x, row, fixed=["f0"], most=4 if learner == "nb" else 3).empty
     assert tried[0] <= {"nb": 2 * moves, "tan_cl": 20 * moves, "aode": 2 * moves}[learner]
 

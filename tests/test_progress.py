@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bnclassify as bn
-from bnclassify.explanations.change_search import Changes
+from bnclassify.explanations.counterfactual import Changes
 
 from .estimators import BNCClassifier, BNCMultiClassifier
 

@@ -19,7 +19,7 @@ from ..tools.checks import Instance, OneOf
 from ..tools.immutable import record
 from ..tools.messages import listed, shown, warn
 from .effect_table import UNSEEN, EffectTable, cell_weights, training_rows, with_effect_moments
-from .tabulate import estimate_model_to_tabulate, tabulate_effects
+from .effects import estimate_model_to_tabulate, tabulate_effects
 
 Direction: TypeAlias = Literal["increasing", "decreasing"]
 

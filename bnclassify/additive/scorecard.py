@@ -27,7 +27,7 @@ from .effect_table import (
     merge_similar_intervals,
     with_values,
 )
-from .tabulate import check_no_marks, estimate_model_to_tabulate, tabulate_effects
+from .effects import check_no_marks, estimate_model_to_tabulate, tabulate_effects
 
 START = "start"
 """The row of the points that every total begins with."""

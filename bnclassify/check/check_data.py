@@ -27,20 +27,19 @@ from ..numbers import how_to_label
 from ..tools.calls import with_call_advice
 from ..tools.checks import check_column_name, check_columns
 from ..tools.messages import warn
-from .coded_columns import CodedColumn, Finding
 from .findings import (
+    MOST_COLUMNS,
+    CodedColumn,
+    Finding,
     can_only_copy_class,
     column_findings,
     columns_that_may_copy_class,
     drop_columns_code,
-    float_class_finding,
-    sentences_about_findings,
-)
-from .row_findings import (
-    MOST_COLUMNS,
     equal_rows_beyond_chance,
     find_frequencies,
     find_missing_together,
+    float_class_finding,
+    sentences_about_findings,
 )
 
 _READABLE = (*FLOATS, "string", "boolean", "integer", "categorical", "empty")

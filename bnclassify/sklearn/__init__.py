@@ -6,8 +6,7 @@ It imports `fitting`, `additive`, `several` and `judge`, whose functions the est
 from ..tools.signatures import show_public_types
 
 try:
-    from .classifier import BNCClassifier
-    from .multi_classifier import BNCMultiClassifier
+    from .classifier import BNCClassifier, BNCMultiClassifier
     from .transformers import MDLPDiscretizer, RareLevelMerger
 except ImportError as error:
     raise ImportError(

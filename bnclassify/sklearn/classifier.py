@@ -1,15 +1,16 @@
-"""The classifier of one class variable as an estimator of scikit-learn."""
+"""The classifiers of one class variable and of several as estimators of scikit-learn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from importlib import import_module
 from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
@@ -22,15 +23,21 @@ from ..fitting.bnc import bnc, check_learner_uses_groups
 from ..fitting.structure import relearn_raw
 from ..folds import training_data_of_models
 from ..frames import (
+    NUMBERS,
     Meaning,
+    arrays_and_types,
     check_not_reordered,
     check_same_index,
+    check_unique,
     check_weights,
     foreign_to_pandas,
+    is_partitioned,
     open_data,
     rows_as_cases,
+    value_type,
     with_groups_as_cases,
 )
+from ..frames import ArrayLike as ColumnArray
 from ..judge.summary import mean_contributions
 from ..model import (
     Model,
@@ -40,22 +47,229 @@ from ..model import (
     log_prior_ratio,
     with_proportions_again,
 )
-from ..numbers import Preparing
+from ..numbers import Preparing, discretize
 from ..parameters import lp
 from ..prediction import check_costs, predict, unnormalized_log_posteriors
+from ..several.multidimensional import MultiModel, chain, maode, mbc
 from ..structure import LEARNERS, find_learner
 from ..tools.arrays import Array, ArrayOf, Positions, log_normalize
-from ..tools.calls import parameters_of, showing_progress
-from ..tools.checks import AnyCutting, Learner, OneOf, Seed, Unseen
-from ..tools.messages import listed, shown, warn
-from ..tools.parallel import using_jobs
-from .inputs import (
-    CategoricalInput,
-    checked_labels,
-    labels_as_categories,
-    seed_from_random_state,
-    unused_class_name,
+from ..tools.calls import check_arguments, parameters_of, showing_progress
+from ..tools.checks import (
+    AnyCutting,
+    Cutting,
+    Flag,
+    Instance,
+    Learner,
+    OneOf,
+    Seed,
+    Unseen,
+    must_be,
+    options_sentence,
 )
+from ..tools.foreign_words import ARGUMENTS_ELSEWHERE
+from ..tools.messages import listed, needs_rows_error, shown, warn
+from ..tools.parallel import using_jobs
+
+_DICTS = ("dag_args", "lp_args")
+
+
+class CategoricalInput(BaseEstimator):
+    """Base of estimators that accept a data frame or an array of categories."""
+
+    handle_unknown: Unseen
+    dag_args: Mapping[str, Any] | None
+    lp_args: Mapping[str, Any] | None
+    _names: list[Any]
+
+    def __new__(cls, *arguments: Any, **parameters: Any) -> Self:
+        """Return an estimator, or raise a TypeError for unknown parameters, as in scikit-learn."""
+        known: list[str] = cls._get_param_names()
+        for name in parameters:
+            if name not in known:
+                options = options_sentence(name, known, ARGUMENTS_ELSEWHERE)
+                raise TypeError(f"{cls.__name__} has no parameter {shown(name)}. {options}")
+        estimator: Self = super().__new__(cls)
+        return estimator
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise an error, which names a function of the package with this name."""
+        functions = import_module(__name__.partition(".")[0])
+        hint = f" Call bnclassify.{name}(x, ...)." if name in functions.__all__ else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}.{hint}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inputs = tags.input_tags
+        inputs.categorical = inputs.string = inputs.allow_nan = True
+        return tags
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters and, if ``deep``, arguments in dicts, as ``dag_args__score``."""
+        params: dict[str, Any] = super().get_params(deep)
+        for name in _DICTS if deep else ():
+            inner = params.get(name)
+            if isinstance(inner, Mapping):
+                params |= {f"{name}__{key}": value for key, value in inner.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``dag_args__score`` sets one of the arguments in ``dag_args``."""
+        known = {*_DICTS} & {*self._get_param_names()}
+        nested = {key for key in params if "__" in key and key.partition("__")[0] in known}
+        super().set_params(**{key: value for key, value in params.items() if key not in nested})
+        for key in nested:
+            name, _, argument = key.partition("__")
+            setattr(self, name, {**(getattr(self, name) or {}), argument: params[key]})
+        return self
+
+    def _check_arguments(self, learner: Callable[..., Model], target: str) -> None:
+        """Raise an error for arguments that are unknown or supplied by the estimator."""
+        for name in _DICTS:
+            Instance(Mapping | None, "a dict of arguments").check(name, getattr(self, name))
+        check_arguments(learner, self.dag_args or {}, "dag_args", supplied=(target, "dataset"))
+        check_arguments(lp, self.lp_args or {}, "lp_args", supplied=("x", "dataset", "smooth"))
+
+    def _frame_as_in_fit(self, X: Any, *, reset: bool = False) -> pd.DataFrame:
+        """Return a new data frame with names and types as in `fit`, which resets names."""
+        OneOf(("error", "missing")).check("handle_unknown", self.handle_unknown)
+        if is_partitioned(X):
+            raise needs_rows_error("X")
+        X = foreign_to_pandas(X)
+        if not reset and isinstance(X, pd.Series) and set(X.index) >= set(self._names):  # one row
+            X = X[self._names].to_frame().T
+        if isinstance(X, np.ma.MaskedArray):  # of which scikit-learn ignores the mask
+            X = np.where(np.ma.getmaskarray(X), np.nan, np.asarray(X, dtype=object))
+        if isinstance(X, pd.DataFrame):
+            check_unique(list(X.columns), "X")
+            frame: pd.DataFrame = validate_data(self, X, reset=reset, skip_check_array=True)
+            if not reset and list(X.columns) != self._names and set(X.columns) == set(self._names):
+                in_order = f"columns in the order of fit, {listed(self._names)}"
+                raise ValueError(must_be("X", f"a table with {in_order}", list(X.columns)))
+            if reset and not frame.size:
+                raise ValueError(
+                    f"X must be a table with rows and columns; got shape {frame.shape}."
+                )
+        else:
+            checks = {"reset": reset, "ensure_all_finite": "allow-nan"}
+            checks["ensure_min_samples"] = int(reset)
+            array: ArrayOf[Any] = validate_data(self, X, dtype=None, **checks)
+            # NumPy converts NaN in lists to the text "nan".
+            if array.dtype.kind == "U" and not hasattr(X, "dtype"):
+                array = validate_data(self, X, dtype=object, **checks)
+            frame = pd.DataFrame(array)
+        arrays, _ = arrays_and_types(frame)
+        columns = list(map(_whole_numbers_as_integers, arrays))
+        if reset:  # other libraries change the names in `feature_names_in_`
+            self._names, self._are_text = self._feature_names_of(X), list(map(_is_text, arrays))
+        elif self.handle_unknown == "missing":
+            columns = self._without_numbers_for_text(columns)
+        frame = frame.reset_index(drop=True)
+        if any(new is not old for new, old in zip(columns, arrays, strict=True)):
+            frame = pd.DataFrame(dict(enumerate(columns)))
+        return frame.set_axis(list(self._names), axis="columns")
+
+    def _feature_names_of(self, X: Any) -> list[Any]:
+        """Return the names of features in `fit`: a frame's text or integers, or x0 to xn."""
+        if hasattr(self, "feature_names_in_"):
+            return list(self.feature_names_in_)
+        if isinstance(X, pd.DataFrame):
+            names = list[Any](X.columns)
+            if all(isinstance(name, int) and not isinstance(name, bool) for name in names):
+                return names
+        return [f"x{i}" for i in range(self.n_features_in_)]
+
+    def _rows_to_predict(self, X: Any) -> pd.DataFrame:
+        """Return rows to predict, with columns as in `fit`, or raise before `fit`."""
+        check_is_fitted(self, "model_")
+        return self._frame_as_in_fit(X)
+
+    def _without_numbers_for_text(self, columns: list[ColumnArray]) -> list[ColumnArray]:
+        """Return columns with missing values in place of numbers where the training data have text.
+
+        Some libraries try out an estimator with a row of zeros.
+        """
+        pairs = zip(columns, self._are_text, strict=True)
+        wrong = list[int]()
+        for i, (new, text) in enumerate(pairs):
+            if text and value_type(new) in NUMBERS and not pd.isna(new).all():
+                wrong.append(i)
+        if wrong and len(columns[0]) > 1:
+            warn(
+                f"X has numbers in {listed([self._names[i] for i in wrong])}, and text in "
+                "training, so they are treated as missing. Check the order of the columns."
+            )
+        missing = np.full(len(columns[0]) if columns else 0, None)
+        return [missing if i in wrong else column for i, column in enumerate(columns)]
+
+
+def _is_text(column: ColumnArray) -> bool:
+    values = column.categories.array if isinstance(column, pd.Categorical) else column
+    return value_type(values) == "string"
+
+
+def _whole_numbers_as_integers(column: ColumnArray) -> ColumnArray:
+    """Return whole numbers of type float, which encoders return, as integers."""
+    if pd.api.types.infer_dtype(column, skipna=True) not in ("floating", "mixed-integer-float"):
+        return column
+    numbers = pd.Series(column).to_numpy(dtype=np.float64, na_value=np.nan)
+    known: Array = numbers[~np.isnan(numbers)]
+    # From 2⁵³ on, floats skip some whole numbers.
+    is_whole = (known == np.round(known)).all() and np.abs(known).max(initial=0) < 2**53
+    return pd.Series(numbers).astype("Int64").array if is_whole else column
+
+
+def seed_from_random_state(random_state: Seed | np.random.RandomState) -> Seed:
+    """Return a seed or Generator; for a RandomState, a seed drawn from it."""
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    return random_state
+
+
+def labels_as_categories(y: Any, classes: ArrayOf[Any], codes: ArrayOf[Any]) -> pd.Categorical:
+    """Return labels as categories, which are in order if those of ``y`` are, and sorted if not."""
+    labels, dtype = classes.tolist(), getattr(y, "dtype", None)
+    made = pd.Categorical.from_codes(codes, categories=labels)
+    if not isinstance(dtype, pd.CategoricalDtype) or not dtype.ordered:
+        return made
+    in_order = [label for label in dtype.categories.tolist() if label in labels]
+    return pd.Categorical(made, categories=in_order, ordered=True)
+
+
+def checked_labels(y: Any) -> ColumnArray:
+    """Return labels as an array of NumPy, or raise for missing, multiple or mixed labels."""
+    _, *columns = getattr(y, "shape", None) or (0,)
+    if columns and columns[0] > 1:
+        raise ValueError(
+            f"y must be a 1d array with one class per row; got {columns[0]} columns. For several "
+            "class variables, use BNCMultiClassifier."
+        )
+    of_pandas = pd.Series | pd.Index | pd.api.extensions.ExtensionArray
+    labels = y.to_numpy() if isinstance(y, of_pandas) else y
+    missing = 0 if y is None else np.count_nonzero(pd.isna(labels))
+    if missing:
+        raise ValueError(f"y must have no missing values; got {missing}. Drop these rows.")
+    if getattr(labels, "dtype", None) != np.dtype(object) or np.ndim(labels) != 1:
+        return labels
+    # All bools, or all numbers, in their own type.
+    labels = pd.Series(labels).infer_objects().to_numpy()
+    types = {type(label).__name__ for label in labels}
+    if labels.dtype == object and types - {"str"}:
+        raise ValueError(
+            f"y must be text, integers or bools; got {listed(sorted(types))}. Convert it "
+            "with y.astype(str)."
+        )
+    return labels
+
+
+def unused_class_name(preferred: object, columns: pd.Index[Any]) -> str:
+    """Return the preferred name of the class, or one that no feature has."""
+    if isinstance(preferred, str) and preferred not in columns:
+        return preferred
+    name = "class"
+    while name in columns:
+        name += "_"
+    return name
+
 
 PREPARATION = ("discretize", "bins", "min_count", "missing_level")
 """The arguments of `bnc` that prepare raw data."""
@@ -571,3 +785,208 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         given = None if self.learner is None else learner
         with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
             return bnc(given, target, data, **options)
+
+
+_LEARNERS: dict[str, Callable[..., Model]] = {"chain": chain, "maode": maode, "mbc": mbc}
+_METHODS = ("quantile", "width")
+
+
+@dataclass(eq=False, repr=False)
+class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
+    """A classifier of several class variables as an estimator of scikit-learn.
+
+    `y` has one column per class variable. `mbc`, `maode` or `chain` and `lp`
+    learn its ``model_``.
+
+    Parameters
+    ----------
+    learner : {"chain", "maode", "mbc"} or callable, default "chain"
+        Learner of a structure with several class variables.
+    smooth : float, default 1
+        As in `lp`.
+    dag_args : dict, optional
+        Additional arguments of the learner, such as ``{"learner": "tan_cl"}``
+        of a chain.
+    lp_args : dict, optional
+        Additional arguments of `lp`. By default, a chain of naive Bayes models,
+        the default structure, has ``{"held_out": "weights"}``: weights by
+        held-out rows, for more accurate probabilities.
+    discretize : {"quantile", "width"} or None, default "quantile"
+        Method that discretizes numeric columns.
+    bins : int, default 4
+        Number of intervals.
+    joint : bool, default False
+        If True, `predict` returns the most probable combination of labels. By
+        default, it returns the most probable label of each class variable.
+    handle_unknown : {"error", "missing"}, default "missing"
+        As in `BNCClassifier`.
+    random_state : int, numpy.random.Generator or numpy.random.RandomState, optional
+        Seed of the learner and of `lp`: their ``rng``.
+    n_jobs : int, optional
+        As in `BNCClassifier`.
+    verbose : bool, optional
+        As in `BNCClassifier`.
+
+    Attributes
+    ----------
+    model_ : MBC, MAODE, Chain or ChainEnsemble
+        The fitted model.
+    discretizer_ : Discretizer or None
+        Discretizes data for ``model_``.
+    classes_ : list of arrays
+        Labels of each class variable, sorted; a single array for a single class
+        variable.
+    n_outputs_ : int
+        The number of class variables.
+    n_features_in_ : int
+        Number of columns of ``X``.
+
+    Examples
+    --------
+    >>> from bnclassify import load_voting
+    >>> from bnclassify.sklearn import BNCMultiClassifier
+    >>> votes = load_voting().dropna()
+    >>> X, y = votes.drop(columns=["crime", "mx_missile"]), votes[["crime", "mx_missile"]]
+    >>> clf = BNCMultiClassifier("mbc").fit(X, y)
+    >>> clf.predict(X.head(2))
+    array([['y', 'n'],
+           ['y', 'n']], dtype=object)
+    >>> round(clf.score(X, y), 2)
+    0.76
+    """
+
+    learner: str | Callable[..., Model] = "chain"
+    smooth: float = 1
+    _: KW_ONLY
+    dag_args: Mapping[str, Any] | None = None
+    lp_args: Mapping[str, Any] | None = None
+    discretize: Cutting | None = "quantile"
+    bins: int = 4
+    joint: bool = False
+    handle_unknown: Unseen = "missing"
+    random_state: Seed | np.random.RandomState = None
+    n_jobs: int | None = None
+    verbose: bool | None = None
+
+    def fit(self, X: pd.DataFrame | ArrayLike, y: pd.DataFrame | ArrayLike) -> Self:
+        """Learn structure and parameters.
+
+        Parameters
+        ----------
+        X : (n, features) DataFrame or array-like
+            Categorical and numeric columns, which may contain missing values.
+        y : (n, class variables) DataFrame or array-like
+            Labels, without missing values. With a single class variable, all
+            results have the form of single-output classifiers.
+
+        Returns
+        -------
+        BNCMultiClassifier
+            The fitted estimator.
+        """
+        learner, X, y = self._find_learner(), foreign_to_pandas(X), foreign_to_pandas(y)
+        Flag().check("joint", self.joint)
+        values = validate_data(self, y=_checked_multi_labels(y), multi_output=True)
+        labels = _columns_of_labels(values, y)
+        check_not_reordered(y, X)
+        frame = self._frame_as_in_fit(X, reset=True)
+        check_consistent_length(frame, labels)
+        discretizer = None
+        if self.discretize is not None:
+            OneOf(_METHODS).check("discretize", self.discretize)
+            frame, discretizer = discretize(frame, method=self.discretize, bins=self.bins)
+        names = list(labels.columns)
+        are_distinct = len({*names, *frame.columns}) == len(names) + len(frame.columns)
+        if not are_distinct or not all(isinstance(name, str) for name in names):
+            prefix = "y"
+            while any(f"{prefix}{j}" in frame.columns for j in range(len(names))):
+                prefix += "_"
+            names = [f"{prefix}{j}" for j in range(len(names))]
+        classes = []
+        for name, (_, column) in zip(names, labels.items(), strict=True):
+            levels, codes = np.unique(column.to_numpy(), return_inverse=True)
+            frame[name] = pd.Categorical.from_codes(codes, categories=levels.tolist())
+            classes.append(levels)
+        rng = {"rng": seed_from_random_state(self.random_state)}
+        drawn = rng if "rng" in parameters_of(learner) else {}
+        with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
+            structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})
+            expected = "a learner of a structure with several class variables"
+            Instance(MultiModel, expected).check("learner", structure)
+            lp_args = {**rng, "smooth": self.smooth, **self._arguments_of_lp()}
+            model = lp(structure, frame, **lp_args)
+        self.model_, self.discretizer_ = model, discretizer
+        self.classes_, self.n_outputs_ = classes if len(classes) > 1 else classes[0], len(classes)
+        return self
+
+    def _arguments_of_lp(self) -> Mapping[str, Any]:
+        """Return the arguments of `lp`, by default with weights for a chain of naive Bayes."""
+        is_default = self.lp_args is None and self.learner == "chain" and not self.dag_args
+        return {"held_out": "weights"} if is_default and self.smooth > 0 else self.lp_args or {}
+
+    def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:
+        """Predict the labels of each row, with one column per class variable."""
+        frame = self._discretized_rows(X)
+        predicted = predict(self.model_, frame, unseen=self.handle_unknown, joint=self.joint)
+        pairs = zip(self._labels_of_classes(), predicted.items(), strict=True)
+        labels = [levels[column.cat.codes] for levels, (_, column) in pairs]
+        together: ArrayOf[Any] = np.array(labels, dtype=np.result_type(*labels))
+        return together.T if self.n_outputs_ > 1 else together[0]
+
+    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> list[Array] | Array:
+        """Predict the posterior probabilities of each class variable, as a list of arrays.
+
+        The columns of an array are in the order of ``classes_``.
+        """
+        frame = self._discretized_rows(X)
+        shares = predict(self.model_, frame, prob=True, unseen=self.handle_unknown).to_numpy()
+        ends = np.cumsum([len(levels) for levels in self._labels_of_classes()])
+        by_class = np.split(shares, ends[:-1].tolist(), axis=1)
+        return by_class if self.n_outputs_ > 1 else by_class[0]
+
+    def score(self, X: pd.DataFrame | ArrayLike, y: ArrayLike, sample_weight: Any = None) -> float:
+        """Return the share of rows, weighted by ``sample_weight``, with all labels correct."""
+        X, y = foreign_to_pandas(X), foreign_to_pandas(y)
+        check_not_reordered(y, X)
+        predicted = self.predict(X).reshape(-1, self.n_outputs_)
+        if sample_weight is not None:
+            rows = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(len(predicted))
+            sample_weight = check_weights(sample_weight, rows, "sample_weight", "X")
+        labels = _columns_of_labels(_checked_multi_labels(y), y).to_numpy()
+        return float(np.average((predicted == labels).all(axis=1), weights=sample_weight))
+
+    def _labels_of_classes(self) -> list[ArrayOf[Any]]:
+        classes: Any = self.classes_
+        return classes if self.n_outputs_ > 1 else [classes]
+
+    def _find_learner(self) -> Callable[..., Model]:
+        """Return the learner, or raise an error for unknown arguments."""
+        learner = _LEARNERS.get(self.learner) if isinstance(self.learner, str) else self.learner
+        if not callable(learner):
+            raise ValueError(
+                must_be("learner", f"a function or one of {listed(_LEARNERS)}", self.learner)
+            )
+        self._check_arguments(learner, "class_vars")
+        return learner
+
+    def _discretized_rows(self, X: Any) -> pd.DataFrame:
+        frame = self._rows_to_predict(X)
+        return frame if self.discretizer_ is None else self.discretizer_(frame)
+
+
+def _checked_multi_labels(y: object) -> object:
+    """Return labels, those of pandas as an array, or raise an error if any is missing."""
+    values = y.to_numpy() if hasattr(y, "to_numpy") else y
+    missing = 0 if y is None else np.count_nonzero(pd.isna(np.asarray(values, dtype=object)))
+    if missing:
+        raise ValueError(f"y must have no missing values (NaN); got {missing}. Drop these rows.")
+    return values
+
+
+def _columns_of_labels(values: object, y: object) -> pd.DataFrame:
+    """Return labels as a data frame with one column per class variable, with the given names."""
+    table = np.asarray(values)
+    labels = pd.DataFrame(table if table.ndim > 1 else table[:, None]).infer_objects()
+    for _, column in labels.items():
+        check_classification_targets(column.to_numpy())
+    return labels.set_axis(y.columns, axis="columns") if isinstance(y, pd.DataFrame) else labels

@@ -18,7 +18,7 @@ from ..numbers import BY_CLASS, discretize, merge_rare
 from ..tools.arrays import ArrayOf
 from ..tools.checks import Cutting, OneOf, Unseen
 from ..tools.messages import listed
-from .inputs import CategoricalInput, checked_labels, unused_class_name
+from .classifier import CategoricalInput, checked_labels, unused_class_name
 
 
 class _ColumnwiseTransformer(OneToOneFeatureMixin, TransformerMixin, CategoricalInput):
