@@ -112,8 +112,7 @@ from .accessors import (
     values as values,
     vars as vars,
 )
-from .additive.effects import effects as effects
-from .additive.from_effects import from_effects as from_effects
+from .additive.effects import effects as effects, from_effects as from_effects
 from .additive.monotonize import monotonize as monotonize
 from .additive.scorecard import scorecard as scorecard
 from .check import written as written  # hooks

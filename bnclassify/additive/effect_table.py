@@ -179,6 +179,12 @@ class EffectTable(BuiltOn):
         }
 
     @property
+    def value_masses(self) -> list[Array]:
+        """The shares of the values of each feature, above 0; equal ones if they are unknown."""
+        equal = [np.ones(len(table)) for table in self.tables]
+        return [np.maximum(share, LEAST_MASS) for share in self.shares or equal]
+
+    @property
     def basis(self) -> BNC:
         """The network without tables."""
         return self.structure
@@ -285,11 +291,10 @@ class EffectTable(BuiltOn):
         """The logs of P(value | class) of each feature alone, by Bayes' rule from shares."""
         tables, prior = list[Table](), log_normalize(self.constant)
         cards = [len(labels) for labels in self.known_levels[:-1]]
-        for i, effects in enumerate(main_effects(self.score, cards)):
-            share = self.shares[i] if self.shares else np.ones(len(effects))
+        pairs = zip(main_effects(self.score, cards), self.value_masses, strict=True)
+        for i, (effects, mass) in enumerate(pairs):
             ratio = log_normalize(effects + prior) - prior  # ln P(class | value) / P(class)
-            logs = ratio + log(np.maximum(share, LEAST_MASS))[:, None]
-            tables.append(Table(i, (i,), logs))
+            tables.append(Table(i, (i,), ratio + log(mass)[:, None]))
         return (Sum(tuple(tables), False),)
 
     def shown_values(self, name: Hashable) -> list[Hashable]:
@@ -349,8 +354,7 @@ def merge_similar_intervals(x: EffectTable, most: int | None = None) -> EffectTa
     Of each feature, the neighbors are merged that lose least of the variance of
     its effects, until there are at most so many, and equal ones in any case.
     """
-    equal = [np.ones(len(table)) for table in x.tables]
-    shares = [np.maximum(share, LEAST_MASS) for share in x.shares or equal]
+    shares = x.value_masses
     values, groups = x.values_by_feature, list[Positions]()  # the group of each value, and missing
     for i, (name, own) in enumerate(values.items()):
         groups.append(np.arange(len(own.labels) + 1))

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ..accessors import check_model
-from ..additive.effect_table import LEAST_MASS, EffectTable
+from ..additive.effect_table import EffectTable
 from ..additive.scorecard import Scorecard
 from ..draw.canvas import ORANGE
 from ..draw.networks import choose_arcs_to_draw, plot, text_as_html
@@ -251,11 +251,8 @@ def _data_of_page(
     outcomes: object = None
     if isinstance(x, EffectTable) and set(x.parent_of_each_feature) == {None}:
         # by Bayes' rule from the effects, the prior and the shares
-        shares = x.shares or [np.ones(len(table)) for table in x.tables]
-        outcomes = {
-            "prior": _formula_as_json(log_normalize(x.constant)),
-            "shares": _formula_as_json(tuple([np.maximum(own, LEAST_MASS) for own in shares])),
-        }
+        prior, masses = log_normalize(x.constant), tuple(x.value_masses)
+        outcomes = {"prior": _formula_as_json(prior), "shares": _formula_as_json(masses)}
     elif x.value_formulas != parts:
         outcomes = _formula_as_json(x.value_formulas)
     return {
