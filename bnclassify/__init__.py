@@ -120,22 +120,20 @@ from .check.check_data import check_data as check_data
 from .classifiers import BNC as BNC, Ensemble as Ensemble
 from .dataset import Dataset as Dataset
 from .draw.charts import (
+    plot_calibration as plot_calibration,
+    plot_confusion as plot_confusion,
     plot_cpt as plot_cpt,
+    plot_cv as plot_cv,
     plot_effect as plot_effect,
     plot_explanation as plot_explanation,
     plot_importance as plot_importance,
     plot_nomogram as plot_nomogram,
+    plot_ranks as plot_ranks,
+    plot_scores as plot_scores,
     plot_strength as plot_strength,
     plot_weights as plot_weights,
 )
 from .draw.networks import plot as plot
-from .draw.performance import (
-    plot_calibration as plot_calibration,
-    plot_confusion as plot_confusion,
-    plot_cv as plot_cv,
-    plot_ranks as plot_ranks,
-    plot_scores as plot_scores,
-)
 from .examples import (
     load_car as load_car,
     load_pima as load_pima,
@@ -143,8 +141,10 @@ from .examples import (
     load_voting as load_voting,
 )
 from .explanations.counterfactual import counterfactual as counterfactual
-from .explanations.explain import explain as explain
-from .explanations.value_of_information import value_of_information as value_of_information
+from .explanations.explain import (
+    explain as explain,
+    value_of_information as value_of_information,
+)
 from .export.libraries import (
     to_networkx as to_networkx,
     to_pgmpy as to_pgmpy,
@@ -160,14 +160,14 @@ from .fitting.with_table import with_prior as with_prior
 from .fitting.with_table import from_tables as from_tables, with_table as with_table
 from .folds import r_folds as r_folds, stratified_folds as stratified_folds
 from .frames import encode as encode
-from .judge.accuracy import (
+from .judge.agreement import (
     accuracy as accuracy,
+    calibration as calibration,
     confusion as confusion,
     exact_match as exact_match,
     hamming as hamming,
 )
 from .judge.arc_strength import arc_strength as arc_strength, averaged_network as averaged_network
-from .judge.calibration import calibration as calibration
 from .judge.ci_test import ci_test as ci_test, cmi as cmi
 from .judge.compare import compare as compare
 from .judge.compare import compare_ranks as compare_ranks

@@ -34,7 +34,6 @@ GUARDED_MODULES = {
     "bnclassify.sklearn": "sklearn",
     "bnclassify.draw.canvas": "matplotlib",
     "bnclassify.draw.charts": "matplotlib",
-    "bnclassify.draw.performance": "matplotlib",
 }
 """The modules whose examples need a library that may not be installed, and the library."""
 

@@ -328,9 +328,9 @@ def test_only_the_best_of_many_changes_that_suffice_are_kept(monkeypatch):
     x = bn.bnc("nb", "y", frame, smooth=1)
     row = {f"f{i}": i >= 6 for i in range(11)}
     assert len(bn.counterfactual(x, row, True, most=1, alternatives=11)) == 6
-    tried, compute = [], change_search.Changes.log_joint_after
+    tried, compute = [], counterfactual.Changes.log_joint_after
     monkeypatch.setattr(
-        change_search.Changes,
+        counterfactual.Changes,
         "log_joint_after",
         lambda changes, sets: tried.append(sets) or compute(changes, sets),
     )

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 import bnclassify as bn
-from bnclassify.check.findings import _log_chance_of_hits
+from bnclassify.check.check_data import _log_chance_of_hits
 
 COUNTED = pd.DataFrame(
     [

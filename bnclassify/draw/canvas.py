@@ -259,17 +259,23 @@ def text_width(texts: Sequence[str]) -> float:
     return _LETTER * max((len(line) for text in texts for line in text.split("\n")), default=0)
 
 
-def draw_cells_of_shares(
-    axes: Axes, shares: Array, texts: Sequence[str] = (), hatched: Mask | None = None
+def draw_cells(
+    axes: Axes,
+    numbers: Array,
+    colors: Sequence[str],
+    ends: tuple[float, float],
+    texts: Sequence[str] = (),
+    hatched: Mask | None = None,
 ) -> None:
-    """Draw shares as cells from white to blue or hatched, with their texts row by row."""
-    from matplotlib.colors import LinearSegmentedColormap
+    """Draw numbers as cells in colors between two ends, or hatched, with texts row by row."""
+    from matplotlib.colors import LinearSegmentedColormap, to_hex
 
-    white_to_blue = LinearSegmentedColormap.from_list("white to blue", ["white", BLUE])
-    axes.imshow(shares, cmap=white_to_blue, vmin=0, vmax=1, aspect="auto")
-    for cell, text in enumerate(texts):  # row by row
-        i, j = divmod(cell, shares.shape[1])
-        color = text_color_on(mix_with_white(BLUE, float(shares[i, j])))
+    low, high = ends
+    color_map = LinearSegmentedColormap.from_list("cells", colors)
+    axes.imshow(numbers, cmap=color_map, vmin=low, vmax=high, aspect="auto")
+    for cell, text in enumerate(texts):
+        i, j = divmod(cell, numbers.shape[1])
+        color = text_color_on(to_hex(color_map((numbers[i, j] - low) / (high - low))))
         if hatched is not None and hatched[i, j]:
             color = "black"
             axes.add_patch(filled_rectangle("white", (j - 0.5, i - 0.5), **HATCHED))

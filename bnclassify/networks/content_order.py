@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..check.findings import equal_rows_beyond_chance
+from ..check.check_data import equal_rows_beyond_chance
 from ..dataset import Data, Dataset
 from ..frames import rows_as_cases
 from ..tools.messages import listed, warn

@@ -6,8 +6,12 @@ It imports `fitting`, `additive`, `several` and `judge`, whose functions the est
 from ..tools.signatures import show_public_types
 
 try:
-    from .classifier import BNCClassifier, BNCMultiClassifier
-    from .transformers import MDLPDiscretizer, RareLevelMerger
+    from .estimators import (
+        BNCClassifier,
+        BNCMultiClassifier,
+        MDLPDiscretizer,
+        RareLevelMerger,
+    )
 except ImportError as error:
     raise ImportError(
         "bnclassify.sklearn requires scikit-learn 1.6 or later. Run pip install "
