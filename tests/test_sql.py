@@ -16,7 +16,7 @@ import bnclassify as bn
 from bnclassify.export.scorer import scorer_of_model
 from bnclassify.models import Scorecard
 from bnclassify.networks import weighted as weighted_module
-from bnclassify.networks.weighted import FamilyTerm
+from bnclassify.networks.weighted import RaisedTable
 
 from .oracles import with_holes
 from .strategies import examples, frames, graphs, networks
@@ -458,7 +458,7 @@ def test_tables_are_not_written_out_if_they_have_too_many_cells(monkeypatch):
     monkeypatch.setattr(weighted_module, "MAX_CELLS", 32 * sum(sizes))
     bn.to_sql(x, table="t")
     monkeypatch.setattr(weighted_module, "MAX_CELLS", 32 * (sum(sizes) - 1))
-    monkeypatch.delattr(FamilyTerm, "_tables_by_coding")
+    monkeypatch.delattr(RaisedTable, "written")
     message = rf"got {sum(sizes):,}, of which {max(sizes):,} are for .*\. Use a single"
     with pytest.raises(ValueError, match=message):
         bn.to_sql(x, table="t")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..classifiers import BNC
-from ..counts import MAX_CELLS, Scope, flat_index
+from ..counts import MAX_CELLS, Scope
 from ..dataset import Dataset, Levels, Schema
 from ..elimination import Factor, Fading, log_joint_of_network
 from ..frames import TrainingData
@@ -29,7 +29,7 @@ from ..model import (
 )
 from ..numbers import MovedCuts
 from ..scores import Blend, Coding, Formula, Sum, Table, scopes_of_terms
-from ..tools.arrays import BLOCK_ROWS, Array, Codes, Mask, code_type, log, slices
+from ..tools.arrays import BLOCK_ROWS, Array, Codes, code_type, log, slices
 from ..tools.immutable import (
     POWER,
     Immutable,
@@ -137,7 +137,7 @@ _CALL = 2**12  # number of values that are looked up in the time that a call tak
 
 
 class RaisedTable:
-    """The log table of a family times its power.
+    """The log table of a family times its power, in a discretization of the features in scope.
 
     It is written out, if it is not too large, once rows have been asked for as
     many values as it has; the values of fewer rows are worked out from the
@@ -145,71 +145,49 @@ class RaisedTable:
     """
 
     def __init__(
-        self, table: PrefixTable, features: Scope, power: float, most_cells: float
+        self,
+        owner: int,
+        scope: Scope,
+        codings: tuple[Coding, ...],
+        table: PrefixTable,
+        power: float,
+        most_cells: float,
     ) -> None:
-        self.table = table
-        self.features = features
-        self.power = power
-        self.most_cells = most_cells
-        self.of_class = len(features) < len(table.cards)
+        self.owner, self.scope, self.codings = owner, scope, codings
+        self.table, self.power, self.most_cells = table, power, most_cells
+        self.n_cells = prod([card + 1 for card in table.cards[owner < 0 :]])
         self._asked = 0
 
     @cached_property
-    def log_table(self) -> Array:
-        """The logs of all configurations, (values of the features, classes)."""
+    def written(self) -> Table:
+        """The logs at all values, with a value more of each feature if it is missing."""
         levels, *cards = self.table.cards
-        logs = self._raised_logs(self.table.full_tables_by_depth())
-        columns = levels if self.of_class else logs.shape[-1]
-        return np.broadcast_to(logs, (*cards, *logs.shape[-2:])).reshape(-1, columns)
+        n_columns = self.table.prefixes[-1].counts.shape[1]
+        logs = np.zeros((*[card + 1 for card in cards], levels + 1, n_columns))
+        for depth, values in enumerate(self.table.full_tables_by_depth()):
+            known: list[Any] = [slice(card) for card in cards[:depth]]
+            # the next parent is missing, whatever the later ones are
+            missing = [-1] if depth < len(cards) else []
+            shape = (*values.shape[:depth], *values.shape[depth + len(missing) :])
+            places = (*known, *missing, ..., slice(levels), slice(None))
+            logs[places] = self.power * log(values).reshape(shape)
+        if self.owner < 0:
+            return Table(self.owner, self.scope, logs[..., :-1, 0], self.codings)
+        return Table(self.owner, self.scope, np.moveaxis(logs, len(cards), 0), self.codings)
 
-    @cached_property
-    def logs_by_level(self) -> Array | None:
-        """The logs of the levels of a feature without feature parents, and 0 for missing values."""
-        if self.of_class or len(self.features) > 1:
-            return None
-        table = next(self.table.full_tables_by_depth()).reshape(self.table.cards[0], -1)
-        logs = self.power * log(table)
-        return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
-
-    def _raised_logs(self, values_by_depth: Iterator[Array]) -> Array:
-        *_, values = values_by_depth
-        return self.power * log(values)
-
-    def logs_at(self, codes: Codes | Mapping[int, Codes]) -> Array:
+    def entries_of_rows(self, codes: Codes) -> Array:
         """Return the logs of rows, (rows or 1, classes or 1)."""
-        if self.logs_by_level is not None:
-            return self.logs_by_level.take(codes[self.features[0]], axis=0, mode="wrap")
-        members = [codes[i] for i in self.features]
-        rows = len(members[0]) if members else 1
+        rows = codes.shape[1] if self.scope else 1
         self._asked += rows * self.table.prefixes[-1].counts.shape[1] + _CALL
-        if self.table.n_cells > min(self.most_cells, self._asked):  # not worth writing yet
-            return self._logs_from_counts(members)
-        if not members:
-            return self.log_table
-        if min(code.min(initial=0) for code in members) >= 0:
-            return self._look_up_logs(members)
-        complete: Mask = np.logical_and.reduce([code >= 0 for code in members])
-        logs = np.empty((len(complete), self.log_table.shape[1]))
-        logs[complete] = self._look_up_logs([code[complete] for code in members])
-        logs[~complete] = self._logs_from_counts([code[~complete] for code in members])
-        return logs
-
-    def _look_up_logs(self, members: list[Codes]) -> Array:
-        """Return the logs of rows in which all of the family is observed."""
-        levels, *parent_cards = self.table.cards
-        cards = parent_cards if self.of_class else [*parent_cards, levels]
-        ordered = members if self.of_class else [*members[1:], members[0]]
-        return self.log_table.take(flat_index(ordered, cards), axis=0, mode="clip")
-
-    def _logs_from_counts(self, members: list[Codes]) -> Array:
-        if not self.of_class:
-            return self._raised_logs(feature_probabilities(self.table, members))
-        rows = len(members[0]) if members else 1
-        return self._raised_logs(class_probabilities(self.table, members, rows))
-
-
-Part = tuple[tuple[Coding, ...], RaisedTable]
-"""A raised table, and the coding of each of its features; none if the rows are not coded."""
+        if self.table.n_cells <= min(self.most_cells, self._asked):
+            return self.written.entries_of_rows(codes)
+        pairs = zip(self.scope, self.codings or (None,) * len(self.scope), strict=True)
+        members = [codes[v] if coding is None else coding[codes[v]] for v, coding in pairs]
+        if self.owner < 0:
+            *_, values = class_probabilities(self.table, members, rows)
+        else:
+            *_, values = feature_probabilities(self.table, members)
+        return self.power * log(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,49 +202,42 @@ class FamilyTerm:
     owner: int
     scope: Scope
     cards: tuple[int, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[RaisedTable, ...]
     check: Callable[[], None]
 
     @cached_property
     def _table_of_fine_codes(self) -> Table | None:
         """The sum as a table, if there are several codings and few cells."""
         # 2**12: maximum number of cells of a table of the sums over all discretizations
-        if not self.parts[0][0] or self.n_cells > 2**12:
+        if not self.parts[0].codings or self.n_cells > 2**12:
             return None
-        return self._sum_of_tables(self._tables_by_coding())
+        return self._sum_of_tables()
 
     def entries_of_rows(self, codes: Codes) -> Array:
         """Return the values at rows, (rows or 1, classes or 1)."""
         if self._table_of_fine_codes is not None:
             return self._table_of_fine_codes.entries_of_rows(codes)
-        logs = []
-        for codings, term in self.parts:
-            own: Codes | dict[int, Codes] = codes
-            if codings:
-                pairs = zip(self.scope, codings, strict=True)
-                own = {v: codes[v] if coding is None else coding[codes[v]] for v, coding in pairs}
-            logs.append(term.logs_at(own))
-        return logs[0] if len(logs) == 1 else np.asarray(sum(logs))
+        first, *others = [part.entries_of_rows(codes) for part in self.parts]
+        return np.asarray(sum(others, start=first))
 
     @cached_property
     def entries_if_parents_missing(self) -> Array:
         """The log tables without feature parents, raised to the powers of those with parents."""
         codes, found = np.arange(self.cards[0]), []
-        for codings, term in self.parts:
-            coding = codings[0] if codings else None
+        for part in self.parts:
+            coding = part.codings[0] if part.codings else None
             own = codes if coding is None else coding[codes]
-            values = feature_probabilities(term.table.with_first_parents(0), [own])
-            found.append(term.power * log(next(values)))
+            values = feature_probabilities(part.table.with_first_parents(0), [own])
+            found.append(part.power * log(next(values)))
         logs = np.asarray(sum(found))
         return np.concatenate([logs, np.zeros((1, logs.shape[1]))])
 
     def as_plain_terms(self) -> tuple[Table, ...]:
         """Return the tables of all discretizations, or their sum if it has fewer cells."""
         self.check()
-        tables = self._tables_by_coding()
-        if len(tables) > 1 and self.n_cells <= sum(prod(table.logs.shape[:-1]) for table in tables):
-            return (self._sum_of_tables(tables),)
-        return tuple(tables)
+        if len(self.parts) > 1 and self.n_cells <= sum(part.n_cells for part in self.parts):
+            return (self._sum_of_tables(),)
+        return tuple([part.written for part in self.parts])
 
     @property
     def n_cells(self) -> int:
@@ -275,32 +246,18 @@ class FamilyTerm:
     @property
     def n_written_cells(self) -> int:
         """The number of configurations in the tables of `as_plain_terms`."""
-        cells = 0
-        for _, term in self.parts:
-            cells += prod([card + 1 for card in term.table.cards[self.owner < 0 :]])
-        return min(self.n_cells, cells)
+        return min(self.n_cells, sum(part.n_cells for part in self.parts))
 
-    def _tables_by_coding(self) -> list[Table]:
-        """Return each part as a table of all values of its features, in its discretization."""
-        tables = []
-        for codings, term in self.parts:
-            cards = tuple([card + 1 for card in term.table.cards[self.owner < 0 :]])
-            grid = np.indices(cards).reshape(len(cards), prod(cards))
-            grid[grid == np.array(cards, dtype=int)[:, None] - 1] = -1
-            logs = term.logs_at(dict(zip(self.scope, grid, strict=True)))
-            logs = logs.reshape(*cards, logs.shape[-1])
-            tables.append(Table(self.owner, self.scope, logs, codings))
-        return tables
-
-    def _sum_of_tables(self, tables: Sequence[Table]) -> Table:
-        """Return the sum of tables as a table of the codes before they are coded."""
-        columns = max(table.logs.shape[-1] for table in tables)
+    def _sum_of_tables(self) -> Table:
+        """Return the sum of the parts as a table of the codes before they are coded."""
+        columns = max(part.written.logs.shape[-1] for part in self.parts)
         total = np.zeros([*[card + 1 for card in self.cards], columns])
-        for table in tables:
+        for part in self.parts:
             places = []
-            for coding, card in zip(table.codings, self.cards, strict=True):
+            for coding, card in zip(part.codings, self.cards, strict=True):
                 places.append(np.append(np.arange(card), -1) if coding is None else coding)
-            total += table.logs[np.ix_(*places)] if places else table.logs
+            logs = part.written.logs
+            total += logs[np.ix_(*places)] if places else logs
         return Table(self.owner, self.scope, total)
 
 
@@ -329,16 +286,17 @@ def family_terms(
     sizes = np.sort([table.n_cells for _, _, table, _ in chosen])
     allowed = sizes[np.cumsum(sizes) <= _MOST_CELLS_OF_ALL]
     most = float(min(_MOST_CELLS, allowed.max(initial=0)))
-    features = [tuple([v for v in scope if v != class_number]) for scope in scopes]
-    parts: dict[int, list[Part]] = {}
+    parts: dict[int, list[RaisedTable]] = {}
     for i, position, table, raised in chosen:
-        own = tuple([codings[position][v] for v in features[i]]) if codings else ()
-        parts.setdefault(i, []).append((own, RaisedTable(table, features[i], raised, most)))
-    terms = []
-    for i, of_family in parts.items():
         owner = i if i < class_number else -1
-        own_cards = tuple([cards[v] for v in features[i]])
-        terms.append(FamilyTerm(owner, features[i], own_cards, tuple(of_family), check))
+        features = tuple([v for v in scopes[i] if v != class_number])
+        own = tuple([codings[position][v] for v in features]) if codings else ()
+        part = RaisedTable(owner, features, own, table, raised, most)
+        parts.setdefault(i, []).append(part)
+    terms = []
+    for first, *others in parts.values():
+        own_cards = tuple([cards[v] for v in first.scope])
+        terms.append(FamilyTerm(first.owner, first.scope, own_cards, (first, *others), check))
     return tuple(terms)
 
 
