@@ -13,7 +13,7 @@ import bnclassify as bn
 from bnclassify.model import replace_unchecked
 from bnclassify.networks import leave_one_out, weighted
 from bnclassify.networks.backoff_prior import LEAST, MOST, best_concentrations
-from bnclassify.networks.conditional_likelihood import best_common_power, best_powers
+from bnclassify.networks.weighted import best_common_power, best_powers
 
 from .conftest import REFERENCE, read_reference
 from .strategies import examples, frames, networks

@@ -179,7 +179,6 @@ class Reader:
         return self._values[position]
 
     def read_fields(self, cls: type[Any], written: Fields, where: str) -> Any:
-        """Return a record with these fields."""
         defaults = _field_defaults(cast("Hashable", cls))
         strange = [name for name in written if name not in defaults]
         required = [name for name, default in defaults.items() if default is MISSING]
@@ -304,7 +303,6 @@ class MissingFunction:
     name: str
 
     def __call__(self, *arguments: object, **settings: object) -> NoReturn:
-        """Raise a ValueError."""
         raise ValueError(
             "x must have a recipe that can run; the file of the model does not contain the code of "
             f"{shown(self.name)}. Learn the model again."

@@ -221,7 +221,6 @@ def _check_shapes_of_tables(x: Model) -> None:
 
 
 def check_file_name(path: object) -> Path:
-    """Return the name of a file, or raise a TypeError."""
     return Path(Instance(str | os.PathLike, "the name of a file").check("path", path))
 
 

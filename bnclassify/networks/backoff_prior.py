@@ -108,8 +108,6 @@ class PrefixCounts(Immutable):
     @cached_property
     def totals(self) -> Array:
         """Rows of each configuration of the parents, (configurations, classes)."""
-        if len(self.parents) == 1:
-            return np.asarray(self.counts.sum(axis=0, keepdims=True))
         totals = np.zeros((len(self.parents), self.counts.shape[1]))
         configurations = self.cells.keys // self.levels
         starts = np.flatnonzero(np.diff(configurations, prepend=-1))
@@ -721,7 +719,6 @@ class BackOff(Immutable):
     per_level: float | None = None
 
     def __call__(self, counts: Array, axis: int = 0) -> Array:
-        """Raise a TypeError, because one table does not contain the counts of shorter tables."""
         raise TypeError("backoff requires the counts of shorter tables. Use smooth, ess or m.")
 
     def count(self, data: Dataset, scopes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
@@ -742,7 +739,6 @@ class BackOff(Immutable):
 def tables_of_counts(
     counts: Sequence[NestedCounts], of_class: Sequence[bool], prior: Any
 ) -> list[PrefixTable]:
-    """Return the tables of families from their counts."""
     nested = is_nested_prior(check_prefix_prior(prior))
     masses: list[list[float]] = []
     for at in slices(len(counts), most=2**6):  # families whose concentrations are chosen together
@@ -782,7 +778,6 @@ def concentrations_of(tables: Sequence[PrefixTable]) -> dict[str, Any]:
 
 
 def _requested_back_off(asked: object) -> BackOff:
-    """Return the prior for True or a number of pseudo-counts per level, or raise an error."""
     if asked is True:
         return BackOff()
     if not isinstance(asked, Number):

@@ -39,15 +39,17 @@ from ..tools.checks import Flag, Instance, OneOf, Optional
 from ..tools.immutable import POWER, cached_property, field_bounds, record
 from ..tools.messages import shown
 from .backoff_prior import LeftOutRows, check_prefix_prior
-from .conditional_likelihood import (
+from .weighted import (
     COMMON_PRECISION,
     Powers,
+    Weighted,
     best_common_power,
     best_powers,
+    learn_fading,
+    log_joint_of_incomplete_rows,
     log_likelihood,
     log_odds_of_scores,
 )
-from .weighted import Weighted, learn_fading, log_joint_of_incomplete_rows
 
 _MOST_CELLS = 2**25  # maximum number of odds of all terms, 256 MiB
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any
 
 import pandas as pd
 
@@ -16,9 +16,6 @@ from ..accessors import (
 )
 from ..model import Model
 from ..tools.messages import with_shared_text
-
-if TYPE_CHECKING:
-    from ..networks.em import Run
 
 _raising = with_shared_text(
     {
@@ -115,8 +112,8 @@ def em_objectives(x: Model) -> tuple[float, ...]:
     [-3108.3, -3107.0, -3107.0, -3107.0]
     """
     advice = 'was not fitted by EM; lp(x, dataset, smooth=..., missing="em") does that'
-    run: Run = _learned_result(check_single_network(x, "em_objectives"), "em", advice)
-    return run.objectives
+    run = _learned_result(check_single_network(x, "em_objectives"), "em", advice)
+    return tuple(run.objectives)
 
 
 @_raising
@@ -147,14 +144,6 @@ def manb_arc_posterior(x: Model) -> pd.Series[float]:
     advice = "has no posteriors of arcs; lp(x, dataset, smooth=..., manb_prior=...) computes them"
     posteriors: tuple[float, ...] = _learned_result(model, "arc_posteriors", advice)
     return _series_by_feature(dict(zip(model.features, posteriors, strict=True)), "arc_posterior")
-
-
-@runtime_checkable
-class _Weighted(Protocol):
-    """A model type whose weights are not a result of `lp` by feature."""
-
-    def feature_weights(self) -> Mapping[Hashable, float] | None:
-        """Return the weights of features, the class first, or None."""
 
 
 @_raising
@@ -189,8 +178,8 @@ def feature_weights(x: Model) -> pd.Series[float]:
     """
     model = check_model(x)
     weights: Any = model.learned.get("weights")
-    if isinstance(model, _Weighted):
-        weights = model.feature_weights()
+    if own := getattr(model, "feature_weights", None):  # of types that define them
+        weights = own()
     elif weights is not None:
         weights = dict(zip(model.features, weights, strict=True))
     if weights is None:

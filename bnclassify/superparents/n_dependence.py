@@ -405,71 +405,52 @@ class MemberBlock:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class RowGroup:
-    """Rows in which members with n superparents are used.
-
-    `levels`, (features, rows), has the position of each row's level among all
-    levels, -1 if missing or subsumed. `weights` has one weight per feature as a
-    superparent; two superparents have the sum of their weights. `total_weight`,
-    (rows,), is the sum of the weights of the members that are used.
-    """
-
-    rows: Positions
-    n: int
-    levels: Codes
-    weights: Array
-    total_weight: Array
-
-
 def log_mean_joint(
     x: Estimators,
     codes: Codes,
-    joint_of: Callable[[RowGroup, MemberBlock, Array], Array] | None = None,
+    joint_of: Callable[[Positions, MemberBlock, Array], Array] | None = None,
 ) -> Array:
     """Return the log of the mean joint of the members that are used in each row, (rows, classes).
 
-    ``joint_of`` returns the log of the sum over a block of members with given
-    log weights.
+    Members have n superparents or, if none of them can be used in a row, fewer,
+    down to naive Bayes. ``joint_of`` returns the log of the sum over a block of
+    members with given log weights, in rows by their numbers.
     """
-    result = np.empty((codes.shape[1], len(x.counts.classes)))
-    for group in group_rows_by_number_of_superparents(x, codes):
-        total = np.full((len(group.rows), result.shape[1]), -np.inf)
-        for block in member_blocks(x, group.n, group.levels):
-            weights = log(block.weights_of_members(group.weights))
-            logs = joint_of(group, block, weights) if joint_of else block.log_joint(weights)
-            total[block.rows] = np.logaddexp(total[block.rows], logs)
-        result[group.rows] = total - np.log(group.total_weight)[:, None]
-    return result
-
-
-def group_rows_by_number_of_superparents(x: Estimators, codes: Codes) -> Iterator[RowGroup]:
-    """Group rows by the number of superparents: n, or fewer if no member can be used, down to 0."""
     levels = level_positions(codes, x.counts.spans_of_features)
     without_implied = codes_without_implied(codes, x.counts.cards, x.implied_level_pairs)
     remaining = level_positions(without_implied, x.counts.spans_of_features)
     # equal weights also if all weights of the members that can be used are 0
     equal_weights = np.ones(len(levels))
     options = [x.information_of_features, equal_weights] if x.is_weighted else [equal_weights]
-    rows = np.arange(levels.shape[1])
-    for n, weights in product(range(x.n, 0, -1), options):
-        if len(rows):
-            total = np.zeros(len(rows))  # the weights of the members that are used
-            for block in member_blocks(x, n, remaining[:, rows]):
-                used = block.weights_of_members(weights)[:, None] * block.is_member_used
-                # one by one, so that the sum of a row does not depend on the other rows
-                total[block.rows] += reduce(np.add, used)
-            found = rows[total > 0]
-            if len(found):
-                yield RowGroup(found, n, remaining[:, found], weights, total[total > 0])
-            rows = rows[total == 0]
-    if len(rows):
-        of_naive = levels if x.n else remaining
-        yield RowGroup(rows, 0, of_naive[:, rows], equal_weights, np.ones(len(rows)))
+    rows, result = np.arange(codes.shape[1]), np.empty((codes.shape[1], len(x.counts.classes)))
+    for n, weights in [*product(range(x.n, 0, -1), options), (0, equal_weights)]:
+        if not len(rows):
+            break
+        own = (levels if x.n and not n else remaining)[:, rows]
+        total = np.zeros(len(rows))  # the weights of the members that are used
+        for block in member_blocks(x, n, own):
+            used = block.weights_of_members(weights)[:, None] * block.is_member_used
+            # one by one, so that the sum of a row does not depend on the other rows
+            total[block.rows] += reduce(np.add, used)
+        found: Mask = total > 0
+        numbers, logs = rows[found], np.full((np.count_nonzero(found), result.shape[1]), -np.inf)
+        for block in member_blocks(x, n, own[:, found]) if len(numbers) else ():
+            of_members = log(block.weights_of_members(weights))
+            if joint_of is None:
+                of_block = block.log_joint(of_members)
+            else:
+                of_block = joint_of(numbers[block.rows], block, of_members)
+            logs[block.rows] = np.logaddexp(logs[block.rows], of_block)
+        result[numbers] = logs - np.log(total[found])[:, None]
+        rows = rows[~found]
+    return result
 
 
 def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]:
-    """Yield the members with n superparents for rows, given their levels as in `RowGroup`."""
+    """Yield the members with n superparents for rows, given their levels, (features, rows).
+
+    Levels are numbered among all levels, -1 if missing or implied.
+    """
     counts, every = x.counts, np.arange(levels.shape[1])
     if n == 0:
         always = np.full((1, len(every)), len(counts.feature_of_level), dtype=levels.dtype)
@@ -505,10 +486,10 @@ def member_blocks(x: Estimators, n: int, levels: Codes) -> Iterator[MemberBlock]
 
 
 def _log_joint_without_own_row(
-    classes: Positions, share: float, group: RowGroup, block: MemberBlock, weights: Array
+    classes: Positions, share: float, rows: Positions, block: MemberBlock, weights: Array
 ) -> Array:
     """Return the log joint of a block's members, (rows, classes), each row out of its counts."""
-    labels: Positions = classes[group.rows[block.rows]]
+    labels: Positions = classes[rows]
     pseudo, before = block.tables.pseudo_counts_and_totals(block.superparents)
     # The denominator of an unused member is arbitrary.
     after = np.where(before > share, before - share, 1.0)
