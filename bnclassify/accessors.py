@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from math import prod
 from os import PathLike
 from typing import Any, cast
@@ -38,7 +37,6 @@ from .model import (
     with_proportions_again,
 )
 from .numbers import Preparation, warn_of_distant_numbers
-from .scores import scores_at
 from .tools import graphs, special
 from .tools.arrays import Array
 from .tools.checks import OneOf, Optional, Real, Whole, is_among, must_be, options_sentence
@@ -332,12 +330,6 @@ def read_for_model(
         warn_of_distant_numbers(numbers, x.training_ranges)
         x.merger.warn_of_labels_like_kept(data)
     return data.with_unknown_columns({name: levels[name] for name in names if name in unknown})
-
-
-def log_joint(x: Model, data: Dataset, *, unseen: str | None = None) -> Array:
-    """Return ln P(observed features, class), (rows, classes), of rows with a column per feature."""
-    check_size_of_scores(len(data), len(x.known_levels[-1]))
-    return scores_at(x.score, x.rows_to_score(data, unseen))
 
 
 def check_size_of_scores(rows: int, n_classes: int) -> None:
@@ -818,15 +810,14 @@ def dirichlet_counts_of(x: Model) -> Tally:
     )
 
 
-def model_with_drawn_tables(x: Model, rng: np.random.Generator) -> Model:
-    tally = dirichlet_counts_of(x)
-    return check_counted(x).tabulate(Tally(tally.counts, Drawn(tally.prior, rng)))
-
-
 def model_with_all_tables_drawn(x: Model, rng: np.random.Generator) -> Model:
     """Return a model, of which parts may have counts, with drawn tables; given ones are kept."""
-    drawn = x.map_counted_parts(partial(model_with_drawn_tables, rng=rng))
-    return drawn.with_class_proportions(x.class_proportions)
+
+    def draw_tables(part: Model) -> Model:
+        tally = dirichlet_counts_of(part)
+        return check_counted(part).tabulate(Tally(tally.counts, Drawn(tally.prior, rng)))
+
+    return x.map_counted_parts(draw_tables).with_class_proportions(x.class_proportions)
 
 
 def with_interval_columns(frame: pd.DataFrame, bounds: Array) -> pd.DataFrame:

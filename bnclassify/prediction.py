@@ -10,7 +10,7 @@ taking features away from the formula; explanations and charts are made of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -30,7 +30,6 @@ from .accessors import (
     check_ordered,
     check_size_of_scores,
     encode_for_model,
-    log_joint,
     with_interval_columns,
 )
 from .counts import Scope
@@ -90,7 +89,7 @@ from .tools.messages import listed, shown
 
 
 @lru_cache(maxsize=64)
-def categorical_type(labels: tuple[Hashable, ...], kinds: tuple[type, ...]) -> pd.CategoricalDtype:
+def _categorical_type(labels: tuple[Hashable, ...], kinds: tuple[type, ...]) -> pd.CategoricalDtype:
     """Return classes as a pandas type that is slow to make; ``kinds`` are the types of labels."""
     return pd.CategoricalDtype(pd.Index(list(labels), tupleize_cols=False))
 
@@ -102,7 +101,6 @@ class Labelling:
     classes: tuple[Hashable, ...]
     name: Hashable
     index: pd.Index[Any]
-    made: pd.CategoricalDtype | None = None
 
     def posterior_frame(self, logs: Array) -> pd.DataFrame:
         """Return the posteriors of a log joint, (rows, classes), with one column per class."""
@@ -115,7 +113,7 @@ class Labelling:
 
     @property
     def _category_type(self) -> pd.CategoricalDtype:
-        return self.made or pd.CategoricalDtype(pd.Index(list(self.classes), tupleize_cols=False))
+        return _categorical_type(self.classes, tuple(map(type, self.classes)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -706,8 +704,14 @@ def predict(
         Flag().check(name, flag)
     check_unseen(unseen)
     unknown = Names().check("unknown", unknown)
-    reading: dict[str, Any] = {"unseen": unseen, "unknown": unknown}
-    predict_rows = _predictor_of_rows(model, prob, reading, prior, costs, joint, greedy)
+    if not isinstance(model, SeveralClasses):
+        if joint or greedy:
+            raise TypeError(
+                f"{'joint' if joint else 'greedy'} must be False for a model of one class "
+                "variable. mbc, maode and chain learn models of several."
+            )
+        if prob and costs is not None:
+            raise ValueError("costs must be None if prob is True. Costs change only labels.")
     if points:
         no_rows = Rows(np.zeros((len(model.features), 0), dtype=np.int8))
         if not model.points_gained_and_lost(no_rows, ()):
@@ -726,7 +730,6 @@ def predict(
                 "points must be False if 'points' is a class, because it is the name of a column "
                 "of the result. Rename the class."
             )
-        predict_rows = partial(_total_points, model, predict_rows if prob else None, **reading)
     if at_least is not None:
         if not prob:
             raise ValueError(
@@ -739,29 +742,17 @@ def predict(
                 f"at_least must be None for a model of several class variables; got "
                 f"{shown(at_least)}."
             )
-        OneOf(labels := model.known_levels[-1]).check("at_least", at_least)
+        OneOf(model.known_levels[-1]).check("at_least", at_least)
         check_ordered(model, "at_least")
-        first = labels.index(at_least)
-        predict_rows = partial(
-            _posteriors_of_class_or_higher, predict_rows=predict_rows, first=first
-        )
+    seed = 0
     if check_interval(interval) is not None:
         if not prob or joint:
             raise ValueError("interval must be None unless prob is True and joint is False.")
         seed, draws = int(check_rng(rng).integers(2**63)), check_draws(draws)
-        settings: dict[str, Any] = {"estimate": predict_rows, "interval": interval}
-        kept: tuple[Model, ...] = model.learned.get("draws", ())  # of the effects of a sum
-        if kept:
-            reading["unseen"] = "missing"
-            if prior is None and model.class_proportions is not None:
-                shares = model.class_proportions.shares
-                prior = dict(zip(model.known_levels[-1], shares, strict=True))
-            plain = True, reading, prior, None, False, False
-            others = [_predictor_of_rows(one, *plain) for one in kept]
-            predict_rows = partial(_intervals_of_draws, draws=others, **settings)
-        else:
-            settings |= {"prior": prior, "draws": draws, "seed": seed}
-            predict_rows = partial(_predict_intervals, model, **settings, **reading)
+    predict_rows = _Prediction(
+        model, prob, unseen, unknown, prior, costs, points, joint, greedy, at_least, interval,
+        draws, seed,
+    )  # fmt: skip
     frame = dask_frame_of(newdata)
     if frame is None:
         rows: Any = open_rows(newdata)
@@ -774,125 +765,89 @@ def predict(
     return answer
 
 
-def _predictor_of_rows(
-    x: Model,
-    prob: bool,
-    reading: Mapping[str, Any],
-    prior: ClassPrior | None,
-    costs: pd.DataFrame | None,
-    joint: bool,
-    greedy: bool,
-) -> Callable[[NewData], Any]:
-    """Return a function that predicts rows in memory, and that can be pickled for workers."""
-    options: dict[str, Any] = {**reading, "prob": prob, "prior": prior, "costs": costs}
-    if isinstance(x, SeveralClasses):
-        return partial(x.predict, **options, joint=joint, greedy=greedy)
-    if joint or greedy:
-        raise TypeError(
-            f"{'joint' if joint else 'greedy'} must be False for a model of one class variable. "
-            "mbc, maode and chain learn models of several."
-        )
-    if prob and costs is not None:
-        raise ValueError("costs must be None if prob is True. Costs change only labels.")
-    return partial(_predict_class, x, **options)
+@dataclass(frozen=True)
+class _Prediction:
+    """Predicts rows in memory by the arguments of `predict`; it can be pickled for workers."""
 
+    model: Model
+    prob: bool
+    unseen: str
+    unknown: Sequence[Hashable]
+    prior: ClassPrior | None
+    costs: pd.DataFrame | None
+    points: bool
+    joint: bool
+    greedy: bool
+    at_least: Hashable
+    interval: float | None
+    draws: int
+    seed: int
 
-def _predict_class(
-    x: Model,
-    newdata: NewData,
-    *,
-    prob: bool,
-    unseen: str,
-    unknown: Sequence[Hashable],
-    prior: ClassPrior | None,
-    costs: pd.DataFrame | None,
-) -> pd.Series[Any] | pd.DataFrame:
-    """Predict the class of rows; labels are predicted block by block."""
-    names = x.known_levels[-1]
-    made = categorical_type(names, tuple(map(type, names)))
-    labelling = partial(Labelling, names, x.class_var, made=made)
-    if prob:
-        logs, index = unnormalized_log_posteriors(
-            x, newdata, unseen=unseen, unknown=unknown, prior=prior
-        )
-        return labelling(index).posterior_frame(logs)
-    table, decisions = (None, names) if costs is None else check_costs(costs, names)
-    if not set(decisions) <= set(names):
-        labelling, names = partial(Labelling, decisions, x.class_var), decisions
-    reweigh = _replacer_of_class_prior(x, prior)
-    data = encode_for_model(x, newdata, x.features, unknown=unknown)
-    rows = x.rows_to_score(data, unseen)
-    best = np.empty(len(data), dtype=code_type(len(names)))
-    for block in slices(len(data), most=_BLOCK_ROWS):
-        logs = reweigh(scores_at(x.score, rows.subset(block)))
-        best[block] = first_best(logs) if table is None else least_costly(logs, table)
-    if len(decisions) < len(names):
-        best = np.array([names.index(decision) for decision in decisions])[best]
-    return labelling(data.index).labels_of_codes(best)
+    def __call__(self, newdata: NewData) -> pd.Series[Any] | pd.DataFrame:
+        x, found = self.model, pd.DataFrame()
+        reading: dict[str, Any] = {"unseen": self.unseen, "unknown": self.unknown}
+        if isinstance(x, SeveralClasses):
+            reading |= {"prior": self.prior, "costs": self.costs}
+            found = x.predict(newdata, self.prob, **reading, joint=self.joint, greedy=self.greedy)
+        elif not self.prob:
+            return self._points_of_rows(newdata) if self.points else self._labels_of_rows(newdata)
+        else:
+            logs, index = unnormalized_log_posteriors(x, newdata, **reading, prior=self.prior)
+            found = Labelling(x.known_levels[-1], x.class_var, index).posterior_frame(logs)
+        if self.points:
+            found.insert(0, "points", self._points_of_rows(newdata).to_numpy())
+        if self.at_least is not None:
+            first = x.known_levels[-1].index(self.at_least)
+            total = found.iloc[:, first:].sum(axis=1).clip(upper=1.0)
+            return total.rename(f"{x.class_var} >= {found.columns[first]}")
+        if self.interval is None:
+            return found
+        return with_interval_columns(found, self._bounds_of_posteriors(newdata, found.to_numpy()))
 
+    def _rows_and_index(self, newdata: NewData) -> tuple[Rows, pd.Index[Any]]:
+        x = self.model
+        data = encode_for_model(x, newdata, x.features, unknown=self.unknown)
+        return x.rows_to_score(data, self.unseen), data.index
 
-def _posteriors_of_class_or_higher(
-    newdata: NewData, *, predict_rows: Callable[[NewData], pd.DataFrame], first: int
-) -> pd.Series[Any]:
-    posteriors = predict_rows(newdata)
-    total = posteriors.iloc[:, first:].sum(axis=1).clip(upper=1.0)
-    return total.rename(f"{posteriors.columns.name} >= {posteriors.columns[first]}")
+    def _labels_of_rows(self, newdata: NewData) -> pd.Series[Any]:
+        """Return the most probable classes or the decisions of least cost, block by block."""
+        x, names = self.model, self.model.known_levels[-1]
+        table, decisions = (None, names) if self.costs is None else check_costs(self.costs, names)
+        reweigh = _replacer_of_class_prior(x, self.prior)
+        rows, index = self._rows_and_index(newdata)
+        best = np.empty(len(rows), dtype=code_type(max(len(names), len(decisions))))
+        for block in slices(len(rows), most=_BLOCK_ROWS):
+            logs = reweigh(scores_at(x.score, rows.subset(block)))
+            best[block] = first_best(logs) if table is None else least_costly(logs, table)
+        if table is not None and set(decisions) <= set(
+            names
+        ):  # labels keep all classes as their categories
+            best = np.array([names.index(decision) for decision in decisions])[best]
+            decisions = names
+        return Labelling(decisions, x.class_var, index).labels_of_codes(best)
 
+    def _points_of_rows(self, newdata: NewData) -> pd.Series[Any]:
+        rows, index = self._rows_and_index(newdata)
+        points = self.model.points_gained_and_lost(rows, range(len(rows.codes)))["points"]
+        return pd.Series(points.sum(axis=1), index, name="points")
 
-def _total_points(
-    x: Model,
-    predict_posteriors: Callable[[NewData], pd.DataFrame] | None,
-    newdata: NewData,
-    *,
-    unseen: str,
-    unknown: Sequence[Hashable],
-) -> pd.Series[Any] | pd.DataFrame:
-    """Return the totals of rows and, with a function for them, their posteriors, in one frame."""
-    data = encode_for_model(x, newdata, x.features, unknown=unknown)
-    rows = x.rows_to_score(data, unseen)
-    points = x.points_gained_and_lost(rows, range(len(x.features)))["points"]
-    totals = pd.Series(points.sum(axis=1), data.index, name="points")
-    if predict_posteriors is None:
-        return totals
-    posteriors = predict_posteriors(newdata)
-    posteriors.insert(0, "points", totals.to_numpy())
-    return posteriors
-
-
-def _predict_intervals(
-    x: Model,
-    newdata: NewData,
-    *,
-    estimate: Callable[[NewData], pd.DataFrame],
-    unseen: str,
-    unknown: Sequence[Hashable],
-    prior: ClassPrior | None,
-    interval: float,
-    draws: int,
-    seed: int,
-) -> pd.DataFrame:
-    """Predict posteriors with intervals, by the same draws of tables in all blocks of rows."""
-    frame = estimate(newdata)
-    data = encode_for_model(x, newdata, x.features, unknown=unknown)
-    rows = x.rows_to_score(data, unseen)
-    bounds = np.empty((2, *frame.shape))
-    for block in slices(len(frame), draws * frame.shape[1], MOST_DRAWN):
-        posteriors = partial(_posteriors_of_targets, rows=rows.subset(block), prior=prior)
-        bounds[:, block] = bounds_from_posterior_draws(x, posteriors, interval, draws, seed)
-    return with_interval_columns(frame, bounds)
-
-
-def _intervals_of_draws(
-    newdata: NewData,
-    *,
-    estimate: Callable[[NewData], pd.DataFrame],
-    draws: Sequence[Callable[[NewData], pd.DataFrame]],
-    interval: float,
-) -> pd.DataFrame:
-    """Predict posteriors with intervals, from those of draws of the effects."""
-    frame = estimate(newdata)
-    others = np.stack([draw(newdata).to_numpy() for draw in draws])
-    return with_interval_columns(frame, bounds_of_draws(frame.to_numpy(), others, interval))
+    def _bounds_of_posteriors(self, newdata: NewData, estimate: Array) -> Array:
+        """Return interval ends, (2, rows, columns), by the same draws in all blocks of rows."""
+        x, prior, interval = self.model, self.prior, self.interval or 0.0
+        kept: tuple[Model, ...] = x.learned.get("draws", ())  # of the effects of a sum
+        rows, _ = self._rows_and_index(newdata)
+        if kept:
+            if prior is None and x.class_proportions is not None:
+                prior = dict(zip(x.known_levels[-1], x.class_proportions.shares, strict=True))
+            draws = np.stack([_posteriors_of_targets(own, rows, prior) for own in kept])
+            return bounds_of_draws(estimate, draws, interval)
+        bounds = np.empty((2, *estimate.shape))
+        for block in slices(len(estimate), self.draws * estimate.shape[1], MOST_DRAWN):
+            posteriors = partial(_posteriors_of_targets, rows=rows.subset(block), prior=prior)
+            bounds[:, block] = bounds_from_posterior_draws(
+                x, posteriors, interval, self.draws, self.seed
+            )
+        return bounds
 
 
 def bounds_of_draws(estimate: Array, draws: Array, interval: float) -> Array:
@@ -926,7 +881,8 @@ def unnormalized_log_posteriors(
     """Return logs that, normalized, are posteriors, (rows, classes), and the index of the rows."""
     reweigh = _replacer_of_class_prior(x, prior)
     data = encode_for_model(x, newdata, x.features, unknown=unknown)
-    return reweigh(log_joint(x, data, unseen=unseen)), data.index
+    check_size_of_scores(len(data), len(x.known_levels[-1]))
+    return reweigh(scores_at(x.score, x.rows_to_score(data, unseen))), data.index
 
 
 def _replacer_of_class_prior(x: Model, prior: ClassPrior | None) -> Callable[[Array], Array]:
