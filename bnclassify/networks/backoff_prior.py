@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from math import prod
 from numbers import Number
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -270,35 +269,6 @@ def _numbering_of_observed(numbers: Places, bound: int) -> tuple[Numbering, Plac
     return numbering, np.asarray(places.take(numbers, mode="wrap"))
 
 
-Read: TypeAlias = Callable[[int, "Array | None"], tuple[Array, Array, Array]]
-Deduct: TypeAlias = Callable[[int], tuple[Array, Array]]
-
-
-def backed_off_distributions(masses: Sequence[float], read: Read) -> Iterator[Array]:
-    """Yield the distributions of the prefixes of a family, each with the previous one as its base.
-
-        P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass), and the base if
-        both are 0
-
-    Example: x occurs in 3 of the 4 rows of u, its base is 0.5, and the mass
-    is 4. Then P(x | u) is (3 + 4 · 0.5) / (4 + 4) = 0.625. It is the base of
-    the next prefix, which adds a parent to u.
-
-    ``read`` returns n(u, x), n(u) and the base of a prefix by its number and
-    the distributions of the previous prefix.
-    """
-    value: Array | None = None
-    for i, mass in enumerate(masses):
-        counts, totals, base = read(i, value)
-        if mass > 0:
-            value = shrink_to_base(counts, totals, base, mass)
-        else:
-            observed = totals > 0
-            value = np.where(observed, counts / np.where(observed, totals, 1.0), base)
-        advance_bar()
-        yield value
-
-
 def shrink_to_base(counts: Array, totals: Array, base: Array, amount: Any) -> Array:
     """Return (n(u, x) + mass · base(x)) / (n(u) + mass) for positive masses."""
     value: Array = np.multiply(base, amount, out=np.empty(counts.shape))
@@ -315,7 +285,7 @@ class PrefixTable(Immutable):
     ``cards`` are the numbers of levels of the variable and of its feature
     parents, and there is one more prefix if the class is a parent. ``masses``
     are the pseudo-counts of each prefix, distributed like the previous prefix
-    if ``nested``, and uniformly if not; see `backed_off_distributions`.
+    if ``nested``, and uniformly if not.
     """
 
     bounds = field_bounds(cards=COUNT, masses=COUNT)
@@ -342,6 +312,38 @@ class PrefixTable(Immutable):
     def n_cells(self) -> int:
         return prod(self.cards) * self.prefixes[-1].counts.shape[1]
 
+    def _distributions(
+        self, read: Callable[[int], tuple[Array, Array, Array | None]]
+    ) -> Iterator[Array]:
+        """Yield the distributions for 0 feature parents and more, each based on the previous one.
+
+            P(x | u) = (n(u, x) + mass · base(x)) / (n(u) + mass), and the base if
+            both are 0
+
+        Example: x occurs in 3 of the 4 rows of u, its base is 0.5, and the mass
+        is 4. Then P(x | u) is (3 + 4 · 0.5) / (4 + 4) = 0.625. It is the base of
+        the next prefix, which adds a parent to u.
+
+        ``read`` returns n(u, x) and n(u) of a prefix by its number and, for rows,
+        (rows, 1), whether a parent is missing, so that they keep the previous
+        distribution even if prefixes are not nested.
+        """
+        uniform: Array = np.full((1, 1), 1 / self.cards[0])
+        value = uniform
+        for i, mass in enumerate(self.masses):
+            counts, totals, keep = read(i)
+            base = value if self.nested else uniform
+            if keep is not None and not self.nested:
+                base = np.where(keep, value, uniform)
+            if mass > 0:
+                value = shrink_to_base(counts, totals, base, mass)
+            else:
+                observed = totals > 0
+                value = np.where(observed, counts / np.where(observed, totals, 1.0), base)
+            advance_bar()
+            if i >= self.prefix_without_parents:
+                yield value
+
     def full_tables_by_depth(self) -> Iterator[Array]:
         """Yield P(x | class, first parents) of all configurations, for 0 feature parents and more.
 
@@ -352,7 +354,7 @@ class PrefixTable(Immutable):
         shape = [1] * len(cards)
         numbers = np.zeros(1, dtype=np.intp)  # of the observed configurations, among all
 
-        def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
+        def read(i: int) -> tuple[Array, Array, None]:
             nonlocal numbers
             prefix, last = self.prefixes[i], i - self.prefix_without_parents - 1
             if last >= 0:
@@ -364,11 +366,9 @@ class PrefixTable(Immutable):
                 counts = np.zeros((prod(shape), levels, columns))
                 totals = np.zeros((prod(shape), columns))
                 counts[numbers[before], level], totals[numbers] = prefix.counts, prefix.totals
-            base = np.array(1 / levels) if shorter is None or not self.nested else shorter
-            return counts.reshape(*shape, levels, columns), totals.reshape(*shape, 1, columns), base
+            return counts.reshape(*shape, levels, columns), totals.reshape(*shape, 1, columns), None
 
-        steps = backed_off_distributions(self.masses, read)
-        return islice(steps, self.prefix_without_parents, None)
+        return self._distributions(read)
 
     def with_first_parents(self, most: int) -> PrefixTable:
         n = self.prefix_without_parents + 1 + most
@@ -390,7 +390,7 @@ class PrefixTable(Immutable):
         self,
         codes: Sequence[ArrayOf[Any]],
         classes: ArrayOf[Any] | None = None,
-        deduct: Deduct | None = None,
+        deduct: Callable[[int], tuple[Array, Array]] | None = None,
     ) -> Iterator[Array]:
         """Yield P(x | class, first parents) at rows, for 0, 1, … parents, (rows, classes or 1).
 
@@ -399,13 +399,12 @@ class PrefixTable(Immutable):
         used. ``deduct`` returns, for the number of a prefix, the amounts to
         subtract at each row from n(u, x) and n(u), in the column of its class.
         """
-        uniform = np.full((1, 1), 1 / self.cards[0])
-        unknown = np.zeros(len(codes[0]), dtype=bool)
+        unknown = np.zeros((len(codes[0]), 1), dtype=bool)
         # where rows are in the counts: -1 if a value is missing or does not occur with the others
         parents: Places = np.zeros(len(codes[0]), dtype=np.intp)
         cells = parents
 
-        def read(i: int, shorter: Array | None) -> tuple[Array, Array, Array]:
+        def read(i: int) -> tuple[Array, Array, Array]:
             nonlocal parents, cells
             prefix, last = self.prefixes[i], i - self.prefix_without_parents  # the last parent
             if last > 0:
@@ -425,15 +424,11 @@ class PrefixTable(Immutable):
                 for table, amount in zip((counts, totals), deduct(i), strict=True):
                     amount = np.where(absent, 0.0, amount) if any_absent else amount
                     table.reshape(-1)[own] -= amount
-            if shorter is None or self.nested:
-                return counts, totals, uniform if shorter is None else shorter
-            if last > 0:  # rows with a missing parent have no counts, so they keep the base
-                np.logical_or(unknown, codes[last] < 0, out=unknown)
-                return counts, totals, np.where(unknown[:, None], shorter, uniform)
-            return counts, totals, uniform
+            if last > 0:
+                np.logical_or(unknown, codes[last][:, None] < 0, out=unknown)
+            return counts, totals, unknown
 
-        steps = backed_off_distributions(self.masses, read)
-        return islice(steps, self.prefix_without_parents, None)
+        return self._distributions(read)
 
 
 @dataclass(frozen=True, eq=False)

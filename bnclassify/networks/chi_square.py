@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from math import log as ln
 from math import prod
 from typing import Literal
@@ -230,10 +230,10 @@ def chisq_dn(
     with using_jobs(n_jobs):
         is_required, is_forbidden = rules.required_and_forbidden_masks(data.features)
         of_class, scores = len(data.features), LocalScores(data, "loglik")
-        if df == "deterministic":
-            thresholds_of_candidates = _threshold_function_by_tables(scores.counts, float(level))
-        else:
-            thresholds_of_candidates = _threshold_function_by_levels(data, float(level), df)
+        levels = np.zeros(len(data.columns), dtype=np.intp)  # the numbers of those that occur
+        if df != "deterministic":
+            tables = count_families(data, [[column] for column in range(len(data.columns))])
+            levels = np.array([np.count_nonzero(counts) for counts in tables])
 
         def parents_by_forward_selection(features: Sequence[int]) -> list[list[int]]:
             parents = {v: np.flatnonzero(is_required[:, v]).tolist() for v in features}
@@ -249,7 +249,8 @@ def chisq_dn(
                 scores.count_families_ahead(families, by_class)
                 for v, family in zip(choosing, families, strict=True):
                     g = 2 * scores.gains_by_added_parent(v, family[1:])
-                    excess: Array = (g - thresholds_of_candidates(family))[:of_class]
+                    thresholds = _thresholds_of_candidates(scores.counts, levels, family, level, df)
+                    excess: Array = (g - thresholds)[:of_class]
                     is_candidate[v] &= excess > _LEAST  # one that is dropped is not tried again
                     if is_candidate[v].any():
                         excess = np.where(is_candidate[v], excess, -np.inf)
@@ -272,47 +273,31 @@ def chisq_dn(
     return DN(class_var, (*families, (class_var,)), data.levels, recipe=recipe)
 
 
-Threshold = Callable[[Sequence[int]], Array]
-"""Returns thresholds of all columns as further parents of a family, whose class is last."""
-
-
-def _threshold_function_by_levels(data: Countable, alpha: float, df: str) -> Threshold:
-    """Return thresholds by the numbers of levels that occur."""
-    tables = count_families(data, [[column] for column in range(len(data.columns))])
-    levels = np.array([np.count_nonzero(counts) for counts in tables])
-    n_classes = int(levels[-1])
-    # with 4 classes, four tests of one class each, or one test with 4 times the degrees of freedom
-    n_tests, n_classes_of_test = (n_classes, 1) if df == "class" else (1, n_classes)
-
-    def thresholds_of_candidates(family: Sequence[int]) -> Array:
-        variable, *parents, _ = family
+def _thresholds_of_candidates(
+    counts: FamilyCounts, levels: Positions, family: Sequence[int], alpha: float, df: str
+) -> Array:
+    """Return the thresholds of all columns as further parents of a family, whose class is last."""
+    if df != "deterministic":
+        variable, *parents, of_class = family
+        # with 4 classes, four tests of one class each, or one with 4 times the degrees of freedom
+        n_tests, factor = (levels[of_class], 1) if df == "class" else (1, levels[of_class])
         freedom: Array = (levels[variable] - 1.0) * (levels - 1.0) * levels[parents].prod()
-        quantiles = _chi_square_quantiles(n_classes_of_test * freedom, alpha)
+        quantiles = _chi_square_quantiles(factor * freedom, alpha)
         return np.where(freedom > 0, n_tests * quantiles, np.inf)
-
-    return thresholds_of_candidates
-
-
-def _threshold_function_by_tables(counts: FamilyCounts, alpha: float) -> Threshold:
-    """Return thresholds by the rows and columns that are not 0 in each parent configuration."""
-
-    def thresholds_of_candidates(family: Sequence[int]) -> Array:
-        # (classes, configurations of the others).
-        occurs = counts.count_family((family[-1], *family[1:-1])) > 0
-        is_of_class = (np.eye(len(occurs))[:, None] * occurs[..., None]).reshape(len(occurs), -1)
-        freedom = np.zeros((len(is_of_class), len(counts.cards)))
-        for columns, table in counts.count_extensions(family):
-            cards = counts.cards[columns]
-            starts = np.cumsum(cards) - cards
-            # a 3 x 3 table with two rows and one column of zeros: (3 - 2 - 1) (3 - 1 - 1) = 0
-            lines: Positions = np.count_nonzero(np.add.reduceat(table, starts, axis=2), axis=0)
-            levels = np.add.reduceat(table.any(axis=0), starts, axis=1, dtype=np.intp)
-            freedom[:, columns] = is_of_class @ (
-                np.maximum(lines - 1, 0) * np.maximum(levels - 1, 0)
-            )
-        return np.asarray(_chi_square_quantiles(freedom, alpha).sum(axis=0))
-
-    return thresholds_of_candidates
+    # (classes, configurations of the others).
+    occurs = counts.count_family((family[-1], *family[1:-1])) > 0
+    is_of_class = (np.eye(len(occurs))[:, None] * occurs[..., None]).reshape(len(occurs), -1)
+    freedom = np.zeros((len(is_of_class), len(counts.cards)))
+    for columns, table in counts.count_extensions(family):
+        cards = counts.cards[columns]
+        starts = np.cumsum(cards) - cards
+        # a 3 x 3 table with two rows and one column of zeros: (3 - 2 - 1) (3 - 1 - 1) = 0
+        lines: Positions = np.count_nonzero(np.add.reduceat(table, starts, axis=2), axis=0)
+        occurring = np.add.reduceat(table.any(axis=0), starts, axis=1, dtype=np.intp)
+        freedom[:, columns] = is_of_class @ (
+            np.maximum(lines - 1, 0) * np.maximum(occurring - 1, 0)
+        )
+    return np.asarray(_chi_square_quantiles(freedom, alpha).sum(axis=0))
 
 
 def _chi_square_quantiles(freedom: Array, alpha: float) -> Array:
