@@ -1136,8 +1136,8 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     rows = [label_in_lines(label, 26) for label in labels]
     columns, is_vertical = [label_in_lines(label, 14) for label in labels], n > _MOST_FIGURES
     if n <= _MOST_FIGURES:
-        cells = np.stack([counts.to_numpy(dtype=float).ravel(), shares.ravel()], axis=1)
-        texts = [f"{count:,.0f}\n{share:.0%}" for count, share in list[list[float]](cells.tolist())]
+        pairs = zip(table.ravel(), shares.ravel(), strict=True)
+        texts = [f"{count:,.0f}\n{share:.0%}" for count, share in pairs]
         least = max(0.5, text_width(texts)) + 0.1
         columns, cell, depth, is_vertical = column_labels(labels, least, n)
         width = max(3.0, 0.7 + text_width(rows) + cell * n)

@@ -435,7 +435,6 @@ class Changes:
         return members if all(member.changeable_scopes is not None for member in members) else []
 
 
-@dataclass(frozen=True, eq=False)
 class Gains:
     """What changes add to the target's log odds against each class, at most, in a sum of terms.
 
@@ -444,15 +443,7 @@ class Gains:
     feature, added up.
     """
 
-    log_odds_before: Array
-    single_gains: Array
-    joint: Sequence[Array]
-    features: Positions
-
-    @classmethod
-    def from_changes(cls, changes: Changes, size: int) -> Gains:
-        """Compute the gains of the moves of a row, up to a number of changes."""
-
+    def __init__(self, changes: Changes, size: int) -> None:
         def log_odds_of_target(logs: Array) -> Array:
             return np.asarray(logs[..., [changes.target]] - logs)
 
@@ -464,15 +455,14 @@ class Gains:
             )
             of_first = pairs.setdefault(scope[0], {})
             of_first[scope[-1]] = of_first.get(scope[-1], 0.0) + gain
-        single = log_odds_of_target(changes.single_effects)
-        joint = np.zeros((size, *single.shape))
+        self.log_odds_before = log_odds_of_target(changes.log_joint_before)
+        self.single_gains = log_odds_of_target(changes.single_effects)
+        self.features = changes.features
+        self.joint = np.zeros((size, *self.single_gains.shape))
         for first, by_last in pairs.items():
             largest = -np.sort(-np.stack(list(by_last.values())), axis=0)[: size - 1].cumsum(axis=0)
-            joint[1 : 1 + len(largest), changes.moves_by_feature[first]] = largest
-            joint[1 + len(largest) :, changes.moves_by_feature[first]] = largest[-1:]
-        return cls(
-            log_odds_of_target(changes.log_joint_before), single, list(joint), changes.features
-        )
+            self.joint[1 : 1 + len(largest), changes.moves_by_feature[first]] = largest
+            self.joint[1 + len(largest) :, changes.moves_by_feature[first]] = largest[-1:]
 
     def log_odds_bounds_after(self, sets: Positions, more: int, odds: Array | None = None) -> Array:
         """Return bounds of log odds after ``more`` moves, (sets, classes), from the sets' ``odds``.
@@ -567,7 +557,7 @@ class SetSearch:
         self.interactions = (
             None if changes.changeable_scopes is None else changes.interactions_by_scope(size)
         )
-        self.gains = [Gains.from_changes(one, size) for one in changes.changes_in_additive_formulas]
+        self.gains = [Gains(one, size) for one in changes.changes_in_additive_formulas]
         self.best = np.empty((0, size), dtype=np.intp)
         self.values = np.empty(0)
         self.least = -np.inf

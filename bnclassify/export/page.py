@@ -389,9 +389,7 @@ def _points_of_card(card: Scorecard, titles: Mapping[Hashable, str]) -> dict[str
         rows.append([str(name), str(value), condition, int(points)])
     places = np.linspace(0, len(totals) - 1, 25).round()  # of at most 25 totals
     some = totals.iloc[np.unique(places.astype(int))]
-    tables = []
-    for feature_points in card.feature_points:
-        tables.append({"shape": feature_points.shape, "numbers": numbers_as_json(feature_points)})
+    tables = [{"shape": own.shape, "numbers": numbers_as_json(own)} for own in card.feature_points]
     return {
         "target": card.known_levels[-1].index(card.target),
         "start": card.start,

@@ -31,7 +31,6 @@ from ..prediction import check_costs
 from ..scores import (
     Blend,
     Choice,
-    Coding,
     Completed,
     Formula,
     Mixture,
@@ -181,7 +180,8 @@ def to_sql(
         )
     _check_distinct_ignoring_case("x", features, "of features")
     for column in scorer.columns:
-        if extreme := levels_out_of_range(column):
+        levels = [v for v in column.known if isinstance(v, int | float) and v != 0]
+        if extreme := [v for v in levels if not _LEAST < abs(v) < float(_HUGE)]:
             raise ValueError(
                 f"x must have levels between 1e-199 and 1e300 if they are numbers; got "
                 f"{listed(extreme)} in {shown(column.name)}. Make them missing, or text."
@@ -306,7 +306,7 @@ def _chain_of_selects(
 
 def _code_and_number_columns(query: Query, column: ColumnCoding) -> tuple[str, str]:
     """Return the names of the columns of the code and, if needed, of the number of a feature."""
-    missing, other = ("NULL" if code < 0 else str(code) for code in (column.missing, column.other))
+    missing, other = map(_code_or_null, (column.missing, column.other))
     if is_compared_as_text(column):
         cases = []
         for i, texts in enumerate(texts_of_labels(column.known)):
@@ -328,6 +328,10 @@ def _code_and_number_columns(query: Query, column: ColumnCoding) -> tuple[str, s
     cases = [f"WHEN {condition} THEN {i}" for i, condition in enumerate(conditions)]
     code = f"CASE {' '.join(cases)} ELSE {other} END"
     return query.add_column(_code_unless_missing(x, missing, code, other)), x
+
+
+def _code_or_null(code: int) -> str:
+    return "NULL" if code < 0 else str(code)
 
 
 def _code_unless_missing(name: str, missing: str, code: str, of_null: str) -> str:
@@ -594,29 +598,22 @@ class ScoreColumns:
         of_intervals = case_by_intervals(x, cuts, [*texts, f"{ZERO}+{last}"])
         return f"CASE WHEN {x} IS NULL THEN {missing} {of_intervals.removeprefix('CASE ')}"
 
-    def _code_of_feature(self, feature: int, coding: Coding) -> str:
-        """Return the column of codes of a feature, in a coding.
+    def _codes_of_table(self, term: Table) -> dict[int, str]:
+        """Return the columns of codes of the features of a table, in its codings.
 
         With the coding (0, 0, 1, 1, -1), codes up to 1 become 0, others 1, and
         NULL stays NULL. The last code is that of NULL, unless it is -1.
         """
-        code = self.codes[feature]
-        if coding is None:
-            return code
-        known: list[int] = coding[:-1].tolist()
-        ends = [i for i in range(len(known) - 1) if known[i] != known[i + 1]]
-        texts = [str(known[i]) for i in [*ends, len(known) - 1]]
-        coded = case_by_intervals(code, ends, texts)
-        missing = "NULL" if coding[-1] < 0 else str(coding[-1])
-        return self.query.add_column(f"CASE WHEN {code} IS NULL THEN {missing} ELSE {coded} END")
-
-    def _codes_of_table(self, term: Table) -> dict[int, str]:
-        """Return the columns of codes of the features of a table, in its codings."""
-        codings = term.codings or [None] * len(term.scope)
-        return {
-            v: self._code_of_feature(v, coding)
-            for v, coding in zip(term.scope, codings, strict=True)
-        }
+        codes = {v: self.codes[v] for v in term.scope}
+        for (v, code), coding in zip(codes.items(), term.codings, strict=False):
+            if coding is not None:
+                known: list[int] = coding[:-1].tolist()
+                ends = [i for i in range(len(known) - 1) if known[i] != known[i + 1]]
+                texts = [str(known[i]) for i in [*ends, len(known) - 1]]
+                coded, missing = case_by_intervals(code, ends, texts), _code_or_null(coding[-1])
+                text = f"CASE WHEN {code} IS NULL THEN {missing} ELSE {coded} END"
+                codes[v] = self.query.add_column(text)
+        return codes
 
     def _factor_of_term(self, term: Term) -> Factor:
         """Return a term of a network as a factor: a table, or a density at the row's number."""
@@ -920,12 +917,6 @@ def has_long_integers(column: ColumnCoding) -> bool:
 
 def _has_long(labels: Sequence[Hashable]) -> bool:
     return any(isinstance(label, int) and abs(label) >= 2**53 for label in labels)
-
-
-def levels_out_of_range(column: ColumnCoding) -> list[Hashable]:
-    """Return the levels that are numbers which a statement cannot distinguish from others."""
-    numbers = [x for x in column.known if isinstance(x, int | float) and x != 0]
-    return [x for x in numbers if not _LEAST < abs(x) < float(_HUGE)]
 
 
 def conditions_of_numbers(name: str, labels: Sequence[Any]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -112,11 +112,11 @@ def compare(
     """
     OneOf(("corrected_t", "5x2cv_t", "5x2cv_f", "bayes_t")).check("test", test)
     Real(least=0).check("rope", rope)
-    tables: list[pd.DataFrame] = []
-    for table in results if isinstance(results, list | tuple) and results else [results]:
-        expected = "a DataFrame of cv(..., mean=False), with one row per fold, or a list of them"
-        remedy = "Compare models by compare(cv(models, dataset, mean=False))."
-        tables.append(Instance(pd.DataFrame, expected, remedy).check("results", table))
+    expected = "a DataFrame of cv(..., mean=False), with one row per fold, or a list of them"
+    remedy = "Compare models by compare(cv(models, dataset, mean=False))."
+    given = results if isinstance(results, list | tuple) and results else [results]
+    check = Instance(pd.DataFrame, expected, remedy).check
+    tables: list[pd.DataFrame] = [check("results", table) for table in given]
     schemes = [recorded_scheme(table) for table in tables]
     same_rows = all(table.index.equals(tables[0].index) for table in tables)
     if any(scheme != schemes[0] for scheme in schemes) or not same_rows:
@@ -125,11 +125,8 @@ def compare(
             "models in one call, cv({...}, dataset, mean=False), or pass the same rng to each call."
         )
     frame = pd.concat(tables, axis=1) if len(tables) > 1 else tables[0]
-    given: list[Hashable] = []
-    for table in tables:
-        given += table.attrs.get(NOT_REFITTED, [])
-    compared = frame.columns.unique(0)
-    if found := [name for name in dict.fromkeys(given) if name in compared]:
+    kept = {name for table in tables for name in table.attrs.get(NOT_REFITTED, [])}
+    if found := [name for name in frame.columns.unique(0) if name in kept]:
         warn(
             f"Model {listed(found)} was not fitted again, and folds can have tested rows with "
             "which it was made, so its results can be too good. Compare it on other rows."

@@ -22,7 +22,7 @@ from ..metrics import METRICS, choose_metrics
 from ..model import Model
 from ..prediction import predict, weigh_evidence
 from ..questions.facts import aligned_lines, facts_of
-from ..tools.arrays import Positions, first_best, log
+from ..tools.arrays import first_best, log
 from ..tools.calls import with_call_advice
 from ..tools.checks import Names, Seed, Whole, check_columns, must_be
 from ..tools.messages import listed, repeated_items, shown, to_python_scalar
@@ -224,20 +224,16 @@ def results_by_group(
         rows = frame[[name for name in frame if name in kept]]
         held_out = cv_predict(model, rows, k=k, rng=rng, groups=groups, progress=progress)
         p = held_out.reindex(columns=labels, fill_value=0.0).to_numpy()
-    ranked = [_ranks_and_sorted_values(frame[name]) for name in names]
-    found, group_of_row = np.unique(
-        np.stack([ranks for ranks, _ in ranked]), axis=1, return_inverse=True
-    )
-    if found.shape[1] > _MOST_GROUPS:
+    columns = {str(i): _values_in_order(frame[name]) for i, name in enumerate(names)}
+    values = pd.DataFrame(columns)
+    group_of_row = values.groupby(list(columns), observed=True).ngroup()
+    groups_in_order = values.drop_duplicates().sort_values(list(columns))
+    if len(groups_in_order) > _MOST_GROUPS:
         raise ValueError(
-            f"by must have at most {_MOST_GROUPS} groups; got {found.shape[1]:,} of "
+            f"by must have at most {_MOST_GROUPS} groups; got {len(groups_in_order):,} of "
             f"{listed(names)}. Bin numbers first, for example with pd.qcut(column, 4)."
         )
-    values_of_groups = []  # one per name
-    for ranks in found.T.tolist():
-        values_of_groups.append(
-            [values[rank] for (_, values), rank in zip(ranked, ranks, strict=True)]
-        )
+    values_of_groups = list(groups_in_order.itertuples(index=False, name=None))
     keys: list[Hashable] = [", ".join(map(str, group)) for group in values_of_groups]
     if len(names) == 1:
         keys = [to_python_scalar(value) for [value] in values_of_groups]
@@ -250,7 +246,7 @@ def results_by_group(
         )
     table = []
     for group in [*range(len(keys)), None]:
-        chosen = slice(None) if group is None else np.flatnonzero(group_of_row.ravel() == group)
+        chosen = slice(None) if group is None else np.flatnonzero(group_of_row == group)
         own, codes = p[chosen], actual[chosen]
         logs, best = log(own), first_best(log(own))
         results: dict[str, float] = {"rows": len(own)}
@@ -267,12 +263,11 @@ def results_by_group(
     return pd.DataFrame(table, index=index)
 
 
-def _ranks_and_sorted_values(column: pd.Series[Any]) -> tuple[Positions, list[Hashable]]:
-    """Return the rank of the value of each row, missing ones last, and the values in order."""
+def _values_in_order(column: pd.Series[Any]) -> pd.Categorical[Any]:
+    """Return the values of a column as categories in order, with missing ones as the last."""
     try:
-        codes, found = pd.factorize(column)
         is_coded = isinstance(column.dtype, pd.CategoricalDtype)
-        values: list[Hashable] = list(column.cat.categories) if is_coded else sorted(found)
+        values = column.cat.categories if is_coded else sorted(column.dropna().unique())
     except TypeError:
         kinds = dict.fromkeys(type(value).__name__ for value in column.dropna())
         raise TypeError(
@@ -280,11 +275,12 @@ def _ranks_and_sorted_values(column: pd.Series[Any]) -> tuple[Positions, list[Ha
             f"{shown(column.name)} with values of type {listed(kinds)}. Convert it, for example "
             "with .astype(str)."
         ) from None
+    codes = pd.Index(values).get_indexer(pd.Index(column))
     if MISSING in values and (codes < 0).any():
         raise ValueError(
             f"by must name columns without missing values or without the value {MISSING!r}; got "
             f"both in {shown(column.name)}. Rename the value."
         )
-    at = {value: rank for rank, value in enumerate(values)}
-    ranks = np.array([*[at[value] for value in found], len(values)], dtype=np.intp)
-    return ranks[codes], [*values, MISSING]
+    labels: Any = [*values, *[MISSING] * (MISSING not in values)]
+    ordered: pd.Categorical[Any] = pd.Categorical.from_codes(codes % len(labels), labels)
+    return ordered

@@ -591,7 +591,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
                 check_same_index(groups, X.index, "groups", "X")
             groups = groups.reset_index(drop=True)
         cases = None if groups is None else with_groups_as_cases(open_data(frame), groups).cases
-        if groups is not None and not isinstance(self.learner, EffectTable | None):
+        if groups is not None and learner is not None:
             check_learner_uses_groups(learner, self.lp_args)
         weights = None
         if sample_weight is not None:
@@ -688,10 +688,10 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             logs = logs + log_prior_ratio(model.class_prior(), prior, labels)
         return logs[:, self._positions_in_model_classes]
 
-    def _find_learner(self) -> Callable[..., Model]:
-        """Return the learner, or raise an error for unknown arguments."""
+    def _find_learner(self) -> Callable[..., Model] | None:
+        """Return the learner of a network if one is given, or raise for unknown arguments."""
         if self.learner is None or isinstance(self.learner, EffectTable):
-            return LEARNERS["nb"]
+            return None
         learner = find_learner(self.learner, "learner")
         self._check_arguments(learner, "class_var")
         return learner
@@ -755,7 +755,7 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
 
     def _learn_model(
         self,
-        learner: Callable[..., Model],
+        learner: Callable[..., Model] | None,
         target: Hashable,
         data: pd.DataFrame | Dataset,
         preparing: Preparing,
@@ -783,15 +783,14 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         dag_args = dict(self.dag_args or {})
         options = {name: getattr(self, name) for name in ("missing_level", "min_count", "pairs")}
         options |= {"interval": self.interval, "draws": self.draws}
-        if self.learner is None:
+        if learner is None:
             options |= {"discretize": self.discretize, "dag_args": dag_args or None, **lp_args}
         else:
             drawn = rng if "rng" in parameters_of(learner) else {}
             options |= {name: getattr(preparing, name) for name in PREPARATION}
             options |= {"dag_args": {**drawn, **dag_args}, **rng, **lp_args}
-        given = None if self.learner is None else learner
         with showing_progress(self.verbose, "verbose"), using_jobs(self.n_jobs):
-            return bnc(given, target, data, **options)
+            return bnc(learner, target, data, **options)
 
 
 _LEARNERS: dict[str, Callable[..., Model]] = {"chain": chain, "maode": maode, "mbc": mbc}
