@@ -236,9 +236,8 @@ def _warn_of_effects_against_directions(
 ) -> None:
     """Warn of effects that become constant or cost log-loss, because they go the other way."""
     losses: tuple[float, float] = after.learned["log_loss"]
-    turned: dict[Hashable, Direction] = {}
-    for name, direction in constraints.directions.items():
-        turned[name] = "decreasing" if direction == "increasing" else "increasing"
+    opposite: dict[Direction, Direction] = {"increasing": "decreasing", "decreasing": "increasing"}
+    turned = {name: opposite[direction] for name, direction in constraints.directions.items()}
     other = _closest_monotone_table(before, data, constraints._replace(directions=turned))
     counts, wrong = cell_weights(before, data), list[Hashable]()
     for name in constraints.directions:

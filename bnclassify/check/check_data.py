@@ -895,8 +895,7 @@ def _find_separation_of_classes(column: CodedColumn) -> Iterator[Finding]:
         is_class = classes == c
         others = counts[values].sum(axis=1) - 1
         shares = (counts[values, c] - is_class + totals[c] / len(classes)) / (others + 1)
-        _, ranks, ties = np.unique(shares.round(12), return_inverse=True, return_counts=True)
-        middle = (np.cumsum(ties) - (ties - 1) / 2)[ranks]
+        middle = pd.Series(shares.round(12)).rank().to_numpy()
         n, m = totals[c], len(classes) - totals[c]
         areas.append((middle[is_class].sum() - n * (n + 1) / 2) / (n * m))
     # 0.98: area under the curve from which a column is rather known with the class than before it

@@ -339,10 +339,9 @@ class Changes:
 
     def log_joint_after(self, sets: Positions) -> Array:
         """Return the log joint after each set of changes, (sets, classes)."""
-        logs = []
-        for block in slices(max(1, len(sets)), most=BLOCK_ROWS):
-            logs.append(scores_at(self.x, self._rows_after_changes(sets[block])))
-        return np.concatenate(logs)
+        blocks = slices(max(1, len(sets)), most=BLOCK_ROWS)
+        rows = (self._rows_after_changes(sets[block]) for block in blocks)
+        return np.concatenate([scores_at(self.x, of_block) for of_block in rows])
 
     def _rows_after_changes(self, sets: Positions) -> Rows:
         rows, copies = np.arange(len(sets)), self.row.subset(np.zeros(len(sets), dtype=np.intp))
