@@ -112,8 +112,11 @@ from .accessors import (
     values as values,
     vars as vars,
 )
-from .additive.effects import effects as effects, from_effects as from_effects
-from .additive.monotonize import monotonize as monotonize
+from .additive.effects import (
+    effects as effects,
+    from_effects as from_effects,
+    monotonize as monotonize,
+)
 from .additive.scorecard import scorecard as scorecard
 from .check import written as written  # hooks
 from .check.check_data import check_data as check_data
@@ -167,11 +170,15 @@ from .judge.agreement import (
     exact_match as exact_match,
     hamming as hamming,
 )
-from .judge.arc_strength import arc_strength as arc_strength, averaged_network as averaged_network
 from .judge.ci_test import ci_test as ci_test, cmi as cmi
 from .judge.compare import compare as compare
 from .judge.compare import compare_ranks as compare_ranks
-from .judge.distances import kl_divergence as kl_divergence, shd as shd
+from .judge.structures import (
+    arc_strength as arc_strength,
+    averaged_network as averaged_network,
+    kl_divergence as kl_divergence,
+    shd as shd,
+)
 from .judge.drift import drift as drift
 from .judge.loglik import AIC as AIC, BIC as BIC, cloglik as cloglik, loglik as loglik
 from .judge.summary import summary as summary

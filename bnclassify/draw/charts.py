@@ -40,13 +40,13 @@ from ..dataset import MISSING, Dataset, Levels, Schema, as_floats, codes_by_leve
 from ..explanations.explain import explain_row, read_one_row, rivals_in_words, value_in_words
 from ..frames import AnyTable, Row
 from ..judge.agreement import bin_class_probabilities
-from ..judge.arc_strength import check_strength, chosen_threshold
 from ..judge.compare import (
     RankComparison,
     corrected_error,
     ratio_of_test_to_training_rows,
     t_half_width,
 )
+from ..judge.structures import check_strength, chosen_threshold
 from ..metrics import METRICS
 from ..model import Model
 from ..prediction import Effect, effect_on_log_odds, target_position, weigh_evidence

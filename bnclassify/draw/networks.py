@@ -16,7 +16,7 @@ from ..accessors import check_has_joint_distribution, check_model, values
 from ..dataset import check_unseen, codes_by_levels
 from ..explanations.explain import Explanation, explain_row, read_one_row, value_in_words
 from ..frames import AnyTable, Row, is_missing
-from ..judge.arc_strength import check_strength
+from ..judge.structures import check_strength
 from ..model import WRITERS, Model
 from ..prediction import effect_ranges
 from ..questions.facts import facts_as_html
