@@ -784,7 +784,8 @@ class _Prediction:
     seed: int
 
     def __call__(self, newdata: NewData) -> pd.Series[Any] | pd.DataFrame:
-        x, found = self.model, pd.DataFrame()
+        found: pd.DataFrame
+        x = self.model
         reading: dict[str, Any] = {"unseen": self.unseen, "unknown": self.unknown}
         if isinstance(x, SeveralClasses):
             reading |= {"prior": self.prior, "costs": self.costs}
