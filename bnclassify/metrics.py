@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -32,11 +32,22 @@ CALIBRATION_BINS = 15
 _LEAST = float(np.finfo(np.float64).eps)
 
 
+@dataclass(frozen=True)
 class AnyMetric(ABC):
-    """A metric of predictions: sums over rows, and a value from the sums."""
+    """A metric of predictions: sums over rows, and a value from the sums.
+
+    A metric that ``is_pooled`` is computed from the sums over all folds, not as
+    a mean over folds, and ``value_if_calibrated`` computes from these sums the
+    value to expect if the posteriors were calibrated. One that ``needs_joint``
+    is defined only for models with a joint distribution, and uses the log joint
+    without normalization. One that ``needs_order`` is defined only for a class
+    whose labels have an order.
+    """
 
     name: str
+    _: KW_ONLY
     target: int = 0
+    is_loss: bool = False
     needs_rows: bool = False
     needs_joint: bool = False
     needs_order: bool = False
@@ -59,25 +70,11 @@ class Metric(AnyMetric):
     ``sums`` is a function of the log joint, (rows, classes), the codes of the
     actual classes, (rows,), and the weights, (rows,), above 0. It returns an
     array of sums over the rows or, if the metric ``needs_rows``, one or more
-    values per row. ``value`` computes the metric from the sums. A metric that
-    ``is_pooled`` is computed from the sums over all folds, not as a mean over
-    folds, and ``value_if_calibrated`` computes from these sums the value to
-    expect if the posteriors were calibrated. One that ``needs_joint`` is
-    defined only for models with a joint distribution, and uses the log joint
-    without normalization. One that ``needs_order`` is defined only for a class
-    whose labels have an order.
+    values per row. ``value`` computes the metric from the sums.
     """
 
-    name: str
     sums: Callable[[Array, Codes, Array], Array]
     value: Callable[[Array], float]
-    is_loss: bool = False
-    needs_rows: bool = False
-    is_pooled: bool = False
-    value_if_calibrated: Callable[[Array], float] | None = None
-    target: int = 0
-    needs_joint: bool = False
-    needs_order: bool = False
 
     def metric_of_rows(self, logs: Array, actual: Codes, weights: Array | None = None) -> float:
         return self.value_from_sums(self._sums_of_rows_with_weight(logs, actual, weights))
@@ -108,10 +105,7 @@ _ARGUMENTS = (
 class OwnMetric(AnyMetric):
     """A user's function of labeled posteriors and labeled classes."""
 
-    name: str
     function: Callable[..., float]
-    needs_rows: bool = True
-    target: int = 0
 
     def sums_over_rows(self, outcomes: Outcomes) -> float:
         """Return the value of the function, called with copies; NaN without rows."""
@@ -144,7 +138,6 @@ class LabelMetric(AnyMetric):
     in which one is missing.
     """
 
-    name: str
     exact: bool
     joint: bool
 
@@ -197,7 +190,8 @@ def find_metric(metric: object) -> Metric | OwnMetric:
         return metric
     if callable(metric):
         function = metric.func if isinstance(metric, partial) else metric
-        return OwnMetric(getattr(function, "__name__", type(function).__name__), metric)
+        name = getattr(function, "__name__", type(function).__name__)
+        return OwnMetric(name, metric, needs_rows=True)
     expected = (
         "metric must be a name or a function (posteriors, actual) -> number, or a "
         "list of these; got"
