@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from .accessors import check_fitted, unwrap_estimator
-from .dataset import Columns, Data, Dataset, OpenedData, check_unseen, recode_column
+from .dataset import Columns, Data, Dataset, Known, OpenedData, check_unseen, recode_column
 from .frames import (
     Frame,
     NoRowsError,
@@ -288,7 +288,7 @@ def drawn_or_given_folds(
         return draw_folds(data, k, rng, quiet=quiet)
     n = len(data)
     # Of the rows u, ?, v, where ? has no class, the given rows 1 and 2 are the training row 1.
-    known = data.is_row_labeled if len(data.targets) == 1 else np.full(len(data), True)
+    known = data.is_row_labeled
     position = np.cumsum(known) - 1
     given: Any = list(folds) if isinstance(folds, Iterator) else folds
     tests: list[tuple[Positions, Positions | None]] = []
@@ -622,7 +622,7 @@ def plan_rounds(
             numbers = np.array([len(test.rows), *np.sort(test.rows), *units, *learned])
             digest.update(numbers.astype("<i8").tobytes())
     warn_of_unseen_values(counts)
-    known = data.is_row_labeled if len(data.targets) == 1 else np.full(len(data), True)
+    known = data.is_row_labeled
     index, data = data.with_unlabeled_rows.index, replace(data, with_unknown=None)
     return Plan(data, rounds, digest.hexdigest(), is_partition, counts, index, known)
 
@@ -737,10 +737,8 @@ def training_data_of_models(
     check_have_levels(
         data, [name for name in data.columns if name not in raw or name in targets], targets
     )
-    if warns and len(targets) == 1 and data.incomplete[data.positions[targets[0]]]:
-        unknown = np.count_nonzero(data.codes[data.positions[targets[0]]] < 0)
-        if unknown < len(data):  # none is left otherwise, which is an error below
-            warn(f"{unknown} of {len(data)} rows have no class {shown(targets[0])} and are ignored")
-    read = prepare_training_data(data, targets, known=dict.fromkeys(raw, ()), warns=False)
+    features = [name for name in data.columns if name not in targets]
+    levels: Known = dict.fromkeys(raw, ())
+    read = prepare_training_data(data, targets, features, known=levels, warns=warns)
     assert isinstance(read, TrainingData)
     return read

@@ -1327,7 +1327,9 @@ class TrainingData(Dataset):
 
     @property
     def is_row_labeled(self) -> Mask:
-        return np.asarray(self.with_unlabeled_rows.codes[-1] >= 0)
+        """Which rows have the only target; all rows if there are several targets."""
+        codes = self.with_unlabeled_rows.codes[-1]
+        return np.asarray((codes >= 0) | (len(self.targets) != 1))
 
     def select(self, columns: Sequence[Hashable]) -> Self:
         with_unknown = self.with_unknown and self.with_unknown.select(columns)
@@ -1405,9 +1407,11 @@ def prepare_training_rows(
     dataset: AnyTable | Countable,
     class_var: Hashable,
     features: Iterable[Hashable] | None = None,
+    numeric: Numeric = (),
 ) -> TrainingData:
     """Prepare data with their rows in memory, or raise; see `prepare_training_data`."""
-    data = prepare_training_data(dataset, (class_var,), features, rows_needed=True)
+    targets = (class_var,)
+    data = prepare_training_data(dataset, targets, features, rows_needed=True, numeric=numeric)
     assert isinstance(data, TrainingData)
     return data
 

@@ -12,15 +12,15 @@ from ..dataset import Countable, OpenedData
 from ..elimination import Numbers, numeric_columns_of
 from ..frames import (
     AnyTable,
-    TrainingData,
     open_data,
-    prepare_training_data,
+    prepare_training_rows,
     with_groups_as_cases,
 )
 from ..model import Model
 from ..networks.content_order import fractional_weights_as_cases, warn_of_copies
 from ..numbers import Preparing
 from ..parameters import (
+    PLAIN,
     check_groups_are_used,
     find_method,
     given_arguments,
@@ -47,18 +47,6 @@ from .structure import accepts_numbers, check_learner_is_able, learn_structure
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 """The default of required arguments."""
-
-_OTHER_METHODS = (
-    "awnb_trees",
-    "awnb_bootstrap",
-    "manb_prior",
-    "wanbia",
-    "missing",
-    "numbers",
-    "subsumption",
-    "held_out",
-)
-"""Arguments of `lp` with which tables are not smoothed by back-off."""
 
 
 @with_call_advice("Pass the prior by name: bnc(dag_learner, class_var, dataset, smooth=1).")
@@ -279,7 +267,7 @@ def bnc(
         options = _learner_options(learner, class_var, dag_args, lp_args)
         given_priors = [lp_args.get(name) for name in PRIORS]
         chosen = any(value is not None and value is not False for value in given_priors)
-        find_method(given_arguments(**lp_args))  # raises for wrong arguments before the search
+        method = find_method(given_arguments(**lp_args))  # raises before the search
         if chosen:
             find_prior(**{name: lp_args.get(name) for name in PRIORS})
         if discretize == "auto":
@@ -297,8 +285,8 @@ def bnc(
         if not chosen:
             no_joint = structure.no_joint or not structure.one_class
             is_network = not no_joint and (structure.graph is structure or structure.is_average)
-            others = [lp_args.get(v) not in (None, False, "available") for v in _OTHER_METHODS]
-            lp_args |= {"backoff": True} if is_network and not any(others) else {"smooth": 1}
+            is_plain = method is PLAIN and not numeric
+            lp_args |= {"backoff": True} if is_network and is_plain else {"smooth": 1}
         if groups is not None:
             check_learner_uses_groups(learner, lp_args)
         fitted = lp(structure, rows, **lp_args)
@@ -329,8 +317,7 @@ def _fit_default(
     if class_var in known and len(known) > 1:
         data = data.select(known)
     numeric = tuple([name for name in data.numbers if len(levels[name]) not in (1, 2)])
-    training = prepare_training_data(data, (class_var,), numeric=numeric)
-    assert isinstance(training, TrainingData)
+    training = prepare_training_rows(data, class_var, numeric=numeric)
     warn_of_copies(training)
     fitted = fit_effects(sum_of_effects(class_var, training), training, **settings)
     warn_of_one_class_or_few_rows(fitted, len(training))

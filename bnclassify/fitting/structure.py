@@ -14,6 +14,7 @@ from ..frames import (
     Frame,
     TrainingData,
     prepare_training_data,
+    prepare_training_rows,
     warn_of_columns,
     warn_of_no_features,
 )
@@ -100,8 +101,7 @@ def _structure_from_raw(
         drop = {*uncut, *prepared.schema.numeric} - {*numeric, *preparation.missing, class_var}
         if "parents" not in options and len(drop) < len(features):  # if not, none would remain
             features = tuple([name for name in features if name not in drop])
-    data = prepare_training_data(prepared, (class_var,), features, numeric=numeric)
-    assert isinstance(data, TrainingData)
+    data = prepare_training_rows(prepared, class_var, features, numeric=numeric)
     if names is None and raw is not dataset:
         # With intentionally narrow intervals.
         fine = cuts.cuts if isinstance(cuts, MovedCuts) else ()

@@ -82,9 +82,9 @@ def update(x: M, dataset: AnyTable | Countable, *, levels: Literal["same", "grow
         numeric = [name for name in names if name in model.densities]
         data = rows.read(Columns(names, known, numeric))
         own = model.levels_by_name
-        found = own | dict(zip(data.columns, data.levels, strict=True))
-        united = united_levels_by_name([own, found])
-        model = with_more_levels(model, united)
+        model = with_more_levels(
+            model, united_levels_by_name([own, {**own, **data.schema.levels_of}])
+        )
     return cast("M", model.fit_chain_links(_add_rows, rows))
 
 
