@@ -114,11 +114,11 @@ def test_moved_cuts(seed, rows, method):
 
 
 @pytest.mark.parametrize("prior", [{"backoff": True}, {"smooth": 1}, {"ess": 1}, {"m": 2}], ids=str)
-@pytest.mark.parametrize("method", ["averaged", "averaged5"])
-def test_terms_are_means_over_the_members(prior, method):
+@pytest.mark.parametrize(("method", "n"), [("averaged", 9), ("averaged5", 5)])
+def test_terms_are_means_over_the_members(prior, method, n):
     frame = rides()
     model = learn(frame, discretize=method, **prior)
-    assert len(bn.members(model)) == len(CUTTINGS[method])
+    assert len(bn.members(model)) == n
     assert (bn.feature_weights(model) == 1).all()
     logs = [np.log(bn.predict(member, frame, prob=True).to_numpy()) for member in bn.members(model)]
     expected = np.exp(log_softmax(np.mean(logs, axis=0), axis=1))
@@ -244,18 +244,13 @@ def test_effects_are_what_is_added():
     pytest.importorskip("matplotlib")
     frame = rides()
     model = learn(frame, **BEST)
-    from bnclassify.prediction import effect_on_log_odds
-
-    effect = effect_on_log_odds(model, "distance", "yes")
-    assert effect.parent is None
-    cuts = model.preparation.discretizer.cuts["distance"]
-    assert len(effect.log_odds[0]) == len(cuts) + 1
+    axes = bn.plot_effect(model, "distance", target="yes")
+    assert axes.get_xlabel() == "distance"
+    ends, effects = axes.lines[1].get_data()
     for distance in (0.0, 5.0, 50.0):  # a feature without parents adds the same to every complete row
         row = frame.dropna().drop(columns="late").iloc[0].to_dict() | {"distance": distance}
         added = bn.explain(model, row, target="yes", against="no").loc["distance", "log_odds"]
-        assert effect.log_odds[0][np.searchsorted(cuts, distance)] == pytest.approx(added)
-    axes = bn.plot_effect(model, "distance", target="yes")
-    assert axes.get_xlabel() == "distance"
+        assert effects[min(np.searchsorted(ends, distance), len(ends) - 1)] == pytest.approx(added)
     given = bn.plot_effect(model, "weather").get_legend()
     assert given is not None
     texts = [text.get_text() for text in given.get_texts()]

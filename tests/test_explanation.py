@@ -236,19 +236,27 @@ def test_many_rows_are_those_of_each_row(model):
         }
 
 
+def check_steps(x, rows):
+    """The quicker way of networks is the way of all: the odds of the features known so far."""
+    target, *others = bn.classes(x)
+    found = bn.explain(x, rows, target=target, against=others)["log_odds"]
+    names = found.index.get_level_values(-1)[: 1 + len(bn.features(x))]
+    sums = found.to_numpy().reshape(len(rows), -1).cumsum(axis=1)
+    for step in range(len(names)):
+        some = rows.astype(object).assign(**dict.fromkeys(names[step + 1 :], None))
+        p = bn.predict(x, some, prob=True)
+        np.testing.assert_allclose(sums[:, step], np.log(p[target] / p[others].sum(axis=1)), atol=1e-8)
+
+
 @informative_gaps
 @given(fitted())
 def test_contributions_are_changes_as_features_become_known_step_by_step(model):
-    """The quicker way of networks is the way of all: the odds of the features known so far."""
-    x, frame = model
-    target, *others = bn.classes(x)
-    found = bn.explain(x, frame, target=target, against=others)["log_odds"]
-    names = found.index.get_level_values(-1)[: len(frame.columns)]
-    sums = found.to_numpy().reshape(len(frame), -1).cumsum(axis=1)
-    for step in range(len(names)):
-        some = frame.astype(object).assign(**dict.fromkeys(names[step + 1 :], None))
-        p = bn.predict(x, some, prob=True)
-        np.testing.assert_allclose(sums[:, step], np.log(p[target] / p[others].sum(axis=1)), atol=1e-8)
+    check_steps(*model)
+
+
+@pytest.mark.parametrize("name", ["class with parents", "kdb"])
+def test_contributions_step_by_step_in_complete_and_incomplete_rows(name):
+    check_steps(*case(name))
 
 
 def test_no_row_and_labels_of_rows(car):

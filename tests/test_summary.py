@@ -1,13 +1,14 @@
 """What a model reports of itself: printed, as a table, in a notebook, and how it prepares raw data."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import bnclassify as bn
 from bnclassify.draw import pictures
-from bnclassify.numbers import interval_labels, short_point_texts
-from bnclassify.questions.facts import facts_of
+from bnclassify.models import Discretizer
 
 from .conftest import informative_gaps
 
@@ -179,8 +180,8 @@ def test_the_default_model_prints_what_matters(people):
     ]
     sums = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"), pairs=0)
     assert facts(sums)["form"] == "sum of one effect per feature"
-    card = facts_of(bn.scorecard(bn.monotonize(sums, {"age": "increasing"}, people)))
-    assert card["parameters"] == "default settings, then monotonize, then scorecard"
+    card = bn.summary(bn.scorecard(bn.monotonize(sums, {"age": "increasing"}, people))).set_index("item")
+    assert card["value"]["parameters"] == "default settings, then monotonize, then scorecard"
     numbers = people[["age"]].assign(
         a=people["age"] ** 2, b=-people["age"], c=people["noise"] + people["age"]
     )
@@ -188,16 +189,19 @@ def test_the_default_model_prints_what_matters(people):
     assert facts(four)["discretized"] == "4 numeric columns (quantile)"
 
 
-def test_readable_digits():
-    assert short_point_texts((9.568582617828516, 9.755873576205284)) == ["9.569", "9.756"]
-    assert short_point_texts((0.00012345678, 154.5, 123456.789, -2.0)) == [
-        "0.0001235",
-        "154.5",
-        "123457",
-        "-2",
-    ]
-    assert short_point_texts((1.0000001, 1.0000002, float("inf"))) == ["1.0000001", "1.0000002", "inf"]
-    assert interval_labels(short_point_texts((0.1 + 0.2,))) == ("(-inf, 0.3]", "(0.3, inf)")
+@pytest.mark.parametrize(
+    ("points", "texts"),
+    [
+        ((9.568582617828516, 9.755873576205284), ["9.569", "9.756"]),
+        ((-2.0, 0.00012345678, 154.5, 123456.789), ["-2", "0.0001235", "154.5", "123457"]),
+        ((1.0000001, 1.0000002), ["1.0000001", "1.0000002"]),
+        ((0.1 + 0.2,), ["0.3"]),
+    ],
+)
+def test_readable_digits(points, texts):
+    labels = Discretizer("width", ("x",), (points,)).short_interval_labels["x"]
+    ends = pairwise(["-inf", *texts, "inf"])
+    assert labels == tuple(f"({low}, {high}{')' if high == 'inf' else ']'}" for low, high in ends)
 
 
 def test_summary_has_the_facts_and_the_performance(car):
