@@ -81,6 +81,9 @@ def test_restarts_return_the_best_network_seen():
     assert set(steps["run"]) == {0, 1, 2, 3, 4}
     assert bn.network_score(restarted, data) == pytest.approx(steps["score"].max(), rel=1e-12)
     assert bn.network_score(restarted, data) > bn.network_score(plain, data) + 2
+    inside = (steps["run"] > 0) & (steps["run"] == steps["run"].shift())
+    np.testing.assert_allclose(steps["gain"][inside], steps["score"].diff()[inside], rtol=1e-9)
+    assert {*steps["operation"][inside]} == {"add", "delete", "reverse"}
     first = steps[steps["run"] == 0].iloc[:, :-1]
     np.testing.assert_allclose(first["score"], bn.search_steps(plain)["score"], rtol=1e-12)
     assert bn.families(bn.hc(own, data, restarts=4, rng=0)) == bn.families(restarted)
