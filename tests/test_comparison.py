@@ -258,6 +258,11 @@ def test_differences_that_do_not_vary(test, df):
     frame = frame.assign(same=frame["a"] + 1e-12, other=frame["a"] - 0.1)
     with pytest.warns(UserWarning, match="same in all folds: 'a and other', 'same and other'"):
         found = bn.compare(frame, test=test, train_size=1, test_size=1)
+    varying = frame.assign(z=frame["a"] + np.random.default_rng(0).normal(0.1, 0.02, 10))
+    with pytest.warns(UserWarning, match="same in all folds"):
+        known = bn.compare(varying, test=test, train_size=1, test_size=1).dropna()
+    assert len(known) == 4  # for which Holm's method adjusts
+    assert known["p_holm"].min() == pytest.approx(4 * known["p"].min())
     assert found.loc[("a", "same"), ["statistic", "df", "p", "p_holm"]].tolist() == [0, df, 1, 1]
     assert found.loc[("a", "other"), ["statistic", "p", "p_holm"]].isna().all()
     assert found.loc[("a", "other"), "difference"] == pytest.approx(0.1)

@@ -13,8 +13,6 @@ from scipy.special import xlogy
 
 import bnclassify as bn
 from bnclassify import counts as counting
-from bnclassify import counts as extending
-from bnclassify import counts as pairs
 from bnclassify.counts import FamilyCounts, count_pairs, pair_tables
 
 from .strategies import examples, frames
@@ -74,13 +72,10 @@ def test_too_many_pairs_are_refused_by_their_number(car, monkeypatch):
 def test_tables_of_estimators_are_those_of_networks(frame, smooth):
     x = bn.lp(bn.aode("class", frame), frame, smooth=smooth)
     for member in bn.members(x):
-        alone = bn.lp(bn.anb("class", _parents(member), frame), frame, smooth=smooth)
+        parents = {v: family[1:-1] for v, family in bn.feature_families(member).items()}
+        alone = bn.lp(bn.anb("class", parents, frame), frame, smooth=smooth)
         for variable, table in bn.params(alone).items():
             np.testing.assert_allclose(bn.params(member)[variable], table, rtol=1e-15)
-
-
-def _parents(x):
-    return {v: list(family[1:-1]) for v, family in bn.families(x).items() if v != bn.class_var(x)}
 
 
 def test_an_ensemble_with_one_feature_of_many_levels():
@@ -223,9 +218,9 @@ def test_counts_by_products_and_by_tables_are_those_of_loops(weights, in_parts, 
     ends = np.cumsum([0, *rows.cards])
     tolerance = {"rtol": 1e-12 if weights == "fractions" else 0}
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pairs, "_FEW_LEVELS", few_levels)
-        patched.setattr(pairs, "_BLOCK_ROWS", 7)
-        patched.setattr(extending, "_SHORT_ROWS", 7)
+        patched.setattr(counting, "_FEW_LEVELS", few_levels)
+        patched.setattr(counting, "_BLOCK_ROWS", 7)
+        patched.setattr(counting, "_SHORT_ROWS", 7)
         by_class, scope_without_class = count_pairs(data), pair_tables(data, range(n + 1), None)
         counts = FamilyCounts(data)
         counts.prefetch([(feature, n) for feature in range(n)])

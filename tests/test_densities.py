@@ -21,8 +21,6 @@ METHODS = ["gaussian", "kernel"]
 
 pytestmark = pytest.mark.filterwarnings("ignore:the network has .* free parameters")
 
-Frame = pd.DataFrame
-
 
 def reference(kind, name):
     figures = read_reference("numbers")[kind][name]

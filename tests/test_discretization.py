@@ -1,7 +1,6 @@
 """Numbers to intervals: where is cut, what becomes of the data, and what is refused."""
 
 import pickle
-import warnings
 from decimal import Decimal
 from itertools import pairwise
 from math import log2
@@ -614,21 +613,3 @@ def test_whole_numbers_that_were_not_cut_are_never_taken_as_missing(unseen):
     with pytest.raises(ValueError, match=r"column 'x': 3 not among .* Apply the discretizer"):
         bn.explain(model, {"x": 3}, unseen=unseen)
     assert bn.predict(model, discretizer(data), unseen=unseen).tolist() == list("aabb")
-
-
-def test_columns_without_cut_points_are_named_as_dropped():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"noise": rng.normal(size=200), "a": list("xxyy") * 50, "class": list("uv") * 100})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        x = bn.bnc("nb", "class", frame, smooth=1, discretize="mdlp")
-    calls = [
-        lambda: bn.query(x, "noise"),
-        lambda: bn.query(x, ["a"], {"noise": 1.0}),
-        lambda: bn.cpt(x, "noise"),
-        lambda: bn.plot_effect(x, "noise"),
-        lambda: bn.monotonize(x, {"noise": "increasing"}, frame),
-    ]
-    for call in calls:
-        with pytest.raises(KeyError, match="was dropped in training, because no cut point was found"):
-            call()

@@ -88,14 +88,9 @@ def test_results_by_group(pima):
     assert gaps.index.tolist() == ["f", "(missing)", "(all)"]
 
 
-def features_with_missing(pima):
-    glucose = pima["glucose"].astype(float).mask(np.arange(len(pima)) % 5 == 0)
-    return pima.assign(glucose=glucose)
-
-
 def test_a_model_without_data_gives_the_shares_of_its_training_data(pima):
     """Missing values are a level of networks; shares in sums have pseudo-counts, which are no rows."""
-    train = features_with_missing(pima)
+    train = pima.assign(glucose=pima["glucose"].astype(float).mask(pima.index % 5 == 0))
     new = train.sample(300, random_state=1)
     x = bn.bnc("nb", "diabetes", train, smooth=1, discretize="mdlp", missing_level=True)
     assert bn.drift(x, train)["psi"].iloc[:-1].max() < 1e-12

@@ -4,7 +4,6 @@ import json
 from functools import cache
 from itertools import combinations, permutations
 from math import prod
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -125,9 +124,6 @@ def test_rules_are_kept_by_every_search(data):
 
 
 # --- required and forbidden arcs elsewhere
-
-
-Edges = set[frozenset[Any]]
 
 
 def joined(x):

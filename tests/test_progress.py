@@ -2,7 +2,6 @@
 
 import re
 import sys
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,8 +10,6 @@ import bnclassify as bn
 from bnclassify.explanations.counterfactual import Changes
 
 from .estimators import BNCClassifier, BNCMultiClassifier
-
-Draw = Callable[[], str]
 
 
 class Clock:

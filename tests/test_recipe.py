@@ -188,18 +188,15 @@ def test_incomplete_rows_are_blended_with_a_tree():
     prior = np.log(np.asarray(bn.params(tree)["class"]))
     evidence = np.log(densities.sum(axis=1)) - prior
     share = len(hidden) / 6  # no training row lacks a value
-    terms = scores_at(model.sum_of_terms, Rows(_codes(model, row)))[0]
+    levels = bn.values(model)
+    codes = np.array([[levels[v].index(row[v]) if v in row else -1] for v in model.features])
+    terms = scores_at(model.sum_of_terms, Rows(codes))[0]
     power = fading.power + (1 - fading.power) * share
     kept = 1 - share
     shares = car["class"].value_counts(normalize=True)[list(bn.classes(model))]
     score = kept * terms + (1 - kept) * (np.log(shares.to_numpy()) + power * evidence)
     expected = softmax(score)
     np.testing.assert_allclose(bn.predict(model, row, prob=True).iloc[0], expected, atol=1e-9)
-
-
-def _codes(model, row):
-    levels = bn.values(model)
-    return np.array([[levels[v].index(row[v]) if v in row else -1] for v in model.features])
 
 
 @pytest.mark.parametrize(("hidden", "most"), [(0.5, 1.1), (0.9, 1.1)])

@@ -13,12 +13,8 @@ from hypothesis import strategies as st
 
 import bnclassify as bn
 from bnclassify import counts as family_counts
-from bnclassify import search as greedy
-from bnclassify import search as scoring
-from bnclassify.search import (
-    CrossValidatedScore,
-    apply_edit,
-)
+from bnclassify import search
+from bnclassify.search import CrossValidatedScore, apply_edit
 
 from .conftest import read_reference, reference_frame, scores_of
 from .strategies import examples, frames
@@ -35,7 +31,7 @@ FILES = ["car_search", "car_search_eps0", "car_search_smooth0", "voting_complete
 WAYS = {
     "as it is": [],
     "numbering the cells that occur": [(family_counts, "_FEW_CONFIGURATIONS", 0)],
-    "without keeping": [(scoring, "_KEPT_BYTES", 0)],
+    "without keeping": [(search, "_KEPT_BYTES", 0)],
 }
 
 
@@ -64,7 +60,7 @@ def test_every_candidate_of_every_step(name, learner, monkeypatch):
             asked.append((structure, edits, super().__call__(structure, edits)))
             return asked[-1][2]
 
-    monkeypatch.setattr(greedy, "CrossValidatedScore", Spy)
+    monkeypatch.setattr(search, "CrossValidatedScore", Spy)
     options = {key: reference[key] for key in ("k", "epsilon", "smooth", "folds")}
     x = LEARNERS[learner](reference["class"], frame, **options)
     if learner == "tan_hcsp":  # which asks for superparents before each step
@@ -334,13 +330,13 @@ def test_progress_shows_a_bar(car, capsys):
 def test_search_with_nothing_to_choose_from(learner):
     """No features, one feature, one class, and features that are missing throughout."""
     frame = pd.DataFrame({"a": list("xyxyxyxy"), "class": list("ppqqppqq")})
-    search = LEARNERS[learner]
+    learn = LEARNERS[learner]
     with pytest.warns(UserWarning, match="no feature remains, so 'class'"):
-        assert bn.features(search("class", frame[["class"]], k=2, smooth=1, rng=0)) == ()
-    assert bn.is_nb(search("class", frame, k=2, smooth=0, rng=0))
-    assert scores_of(search("class", frame.assign(**{"class": "p"}), k=2, rng=0)) == (1.0,)
+        assert bn.features(learn("class", frame[["class"]], k=2, smooth=1, rng=0)) == ()
+    assert bn.is_nb(learn("class", frame, k=2, smooth=0, rng=0))
+    assert scores_of(learn("class", frame.assign(**{"class": "p"}), k=2, rng=0)) == (1.0,)
     hidden = frame.assign(a=pd.Categorical([None] * 8, ["x", "y"]))
-    prior = search("class", hidden, k=2, smooth=1, rng=0, epsilon=0)
+    prior = learn("class", hidden, k=2, smooth=1, rng=0, epsilon=0)
     assert scores_of(prior) == pytest.approx((0.5,) * len(scores_of(prior)))
 
 

@@ -109,10 +109,6 @@ def problems(draw, *, missing=0.3):
     return frame, names
 
 
-def family_order(name, parents, class_vars):
-    return (name, *[p for p in parents if p not in class_vars], *[c for c in class_vars if c in parents])
-
-
 @st.composite
 def networks(draw, frame, class_vars):
     """Any acyclic graph over features and classes, with random tables, some probabilities 0."""
@@ -120,7 +116,7 @@ def networks(draw, frame, class_vars):
     features = [name for name in frame if name not in class_vars]
     names = [*features, *class_vars]
     levels = {name: tuple(frame[name].cat.categories) for name in names}
-    families = tuple(family_order(name, parents[name], class_vars) for name in names)
+    families = tuple((v, *sorted(parents[v], key=names.index)) for v in names)
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     zeros = draw(st.booleans())
     tables = []

@@ -2,9 +2,7 @@
 
 import sqlite3
 import sys
-from collections.abc import Callable
 from contextlib import closing
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,8 +19,6 @@ from bnclassify.networks.weighted import RaisedTable
 from .oracles import with_holes
 from .strategies import examples, frames, graphs, networks
 from .zoo import CASES, case
-
-Run = Callable[[str, pd.DataFrame, str], list[tuple[Any, ...]]]
 
 
 def in_sqlite(statement, frame, table):

@@ -72,15 +72,10 @@ def test_no_property_waits_for_a_lock():
         for _, cls in inspect.getmembers(module, inspect.isclass)
         if cls.__module__.startswith("bnclassify")
     ]
-    locked = [
-        f"{cls.__name__}.{name}" for cls in classes for name in vars(cls) if _is_locked(vars(cls)[name])
-    ]
+    values = [(f"{cls.__name__}.{name}", value) for cls in classes for name, value in vars(cls).items()]
+    locked = [name for name, value in values if isinstance(value, functools.cached_property)]
     assert classes
     assert not locked
-
-
-def _is_locked(value):
-    return isinstance(value, functools.cached_property)
 
 
 FORK = """

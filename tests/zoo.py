@@ -1,7 +1,6 @@
 """Fitted models of every type that is made of tables, each with rows to score."""
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,8 +8,6 @@ import pandas as pd
 import bnclassify as bn
 
 from .oracles import with_holes
-
-Case = tuple[bn.BNC | Any, pd.DataFrame]
 
 
 def some_car(rows=60):
