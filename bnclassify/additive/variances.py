@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tools.arrays import Array, Positions, log_normalize, slices, softmax
+from ..tools.arrays import Array, Mask, Positions, log_normalize, slices, softmax
 from .rows import Pair, Rows
 
 _FEW_ROWS = 20  # number of rows with which effects are halved
@@ -29,7 +29,9 @@ _CONVERGED = 0.03  # mean change of scores
 _MOST_STEPS = 20
 _REFRESHED = (0, 1, 3, 6, 10, 15)  # steps with new curvatures
 _POWERS = np.exp(np.linspace(-0.8, 0.4, 13))
-_SPREAD_OF_POWER = 0.3  # standard deviation of its logarithm
+_PRIOR_OF_POWERS = (
+    np.log(_POWERS) / 0.3
+) ** 2 / 2  # with the standard deviation .3 of ln power
 _SPREAD = 2.0  # standard deviation of the prior of ln τ
 _ENOUGH = 1e-4  # fall of the loss for which a climb goes on
 _SCALES = (1.0, 10.0, 100.0)  # factors of the variance of pairs that many rows may choose
@@ -42,8 +44,8 @@ _GRID = {
 }
 """The prior variances that are tried, by type of contrast."""
 
-_CENTER = {"smooth": 0.3, "line": 0.3, "pair": 0.01}
-"""The mode of the prior of each variance."""
+_CENTER = {name: values[len(values) // 2] for name, values in _GRID.items()}
+"""The mode of the prior of each variance: .3, and .01 for pairs."""
 
 
 class Variances(NamedTuple):
@@ -71,40 +73,42 @@ def choose_variances(
         return Variances(_CENTER, {**_CENTER, "pair": pair}, 1.0, alike, _equal_factors)
     search = _Search(rows)
     factors: Array = np.ones(len(parts.keys))
-    search.add([parts.kernels(factors)] * search.n_folds)
+    search.add([parts.kernels(factors)] * len(search.folds))
     search.climb(parts.types)
     if len(parts.keys) > 1:
         other = copy(search)
-        of_folds = [parts.factors(search, v) for v in range(search.n_folds)]
-        other.add([parts.kernels(own) for own in of_folds])
+        sizes = [parts.sizes(search, v) for v in range(len(search.folds))]
+        other.add([parts.kernels(_relevances(*own)) for own in sizes])
         other.climb(parts.types)
         if other.best.loss < search.best.loss - _ENOUGH:
-            search, factors = other, parts.factors(search)
+            search, factors = other, _relevances(*np.sum(sizes, axis=0))
     alone, factors_of_pairs = search.mean(), _equal_factors
     if possible:
         products = _Products.from_rows(rows, sorted({*np.ravel(possible).tolist()}))
-        pairs_of_folds = [possible] * search.n_folds
+        pairs_of_folds = [possible] * len(search.folds)
         if len(possible) > most:
             pairs_of_folds = []
-            for v, scores in enumerate(search.best.state):
-                train = search.train(v)
-                residuals = search.marks[train] - softmax(search.constant + scores, axis=1)
-                ranked = rows.rank_pairs(rows.sample[train], np.ones(len(train)), residuals)
+            for fold, scores in zip(search.folds, search.best.state, strict=True):
+                n, sampled = fold.n_train, rows.sample[fold.train]
+                residuals = fold.marks[:n] - softmax(fold.constant + scores, axis=1)
+                ranked = rows.rank_pairs(sampled, np.ones(n), residuals)
                 pairs_of_folds.append(ranked[:most])
         search.add([{"pair": products.sum(pairs)} for pairs in pairs_of_folds])
         search.climb(["pair", *parts.types])
         if search.best.variances["pair"] and len(possible) > 1:
-            other, of_pairs = copy(search), list[dict[str, Array]]()
-            for v, pairs in enumerate(pairs_of_folds):
-                own = products.factors(search, pairs, search.kernels[v], v)
-                of_pairs.append({"pair": products.sum(pairs, own)})
-            other.add(of_pairs)
+            other = copy(search)
+            sizes = [products.sizes(search, v) for v in range(len(search.folds))]
+            other.add(
+                [
+                    {"pair": products.sum(pairs, products.factors(pairs, own))}
+                    for pairs, own in zip(pairs_of_folds, sizes, strict=True)
+                ]
+            )
             if other.best.loss < search.best.loss - _ENOUGH:
-                before, search = search, other
+                search, of_all = other, np.sum(sizes, axis=0)
 
                 def factors_of_pairs(pairs: Sequence[Pair]) -> Array:
-                    kernels = parts.kernels(factors) | {"pair": products.sum(pairs)}
-                    return products.factors(before, pairs, kernels)
+                    return products.factors(pairs, of_all)
 
     variances, power = search.mean(), power_of_all(rows, search.mean_power(), len(rows.sample))
     if possible and is_fixed and not variances["pair"]:
@@ -137,35 +141,59 @@ class _Try(NamedTuple):
     power: float = 1.0
 
 
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """The positions of rows that train, then of rows that are held out, and 1 in their class."""
+
+    rows: Positions
+    n_train: int
+    marks: Array
+    constant: Array
+
+    @classmethod
+    def of_rows(cls, classes: Positions, shares: Array, is_held_out: Mask) -> _Fold:
+        present, of_rows = np.unique(classes, return_inverse=True)
+        rows = np.argsort(is_held_out, kind="stable")
+        marks = np.eye(len(present))[of_rows.ravel()[rows]]
+        return cls(rows, int(np.count_nonzero(~is_held_out)), marks, np.log(shares[present]))
+
+    @property
+    def train(self) -> Positions:
+        return self.rows[: self.n_train]
+
+    def fit(self, kernel: Array, scores: Array, *, inverts: bool = False) -> _Posterior:
+        """Return the scores of rows that train, from given ones."""
+        n = self.n_train
+        return _fit_scores(kernel[:n], self.marks[:n], self.constant, scores, inverts=inverts)
+
+    def losses(self, kernel: Array, fitted: _Posterior) -> Array:
+        """Return the loss of rows that are held out, by power of the effects."""
+        n = self.n_train
+        changes = kernel[n:] @ fitted.coefficients
+        logs = log_normalize(self.constant + _POWERS[:, None, None] * changes)
+        return np.asarray(-(logs * self.marks[n:]).sum(axis=(1, 2)))
+
+
 class _Search:
     """A climb along each variance in turn, to the largest held-out likelihood."""
 
     def __init__(self, rows: Rows):
-        present, sampled = np.unique(rows.classes[rows.sample], return_inverse=True)
-        self.marks, self.constant = (
-            np.eye(len(present))[sampled.ravel()],
-            np.log(rows.shares[present]),
-        )
-        self.folds, self.is_held_out = rows.folds, rows.folds >= 0
-        self.n_folds = int(self.folds.max()) + 1
-        self.kernels: list[dict[str, Array]] = [{} for _ in range(self.n_folds)]
+        classes, folds = rows.classes[rows.sample], range(int(rows.folds.max()) + 1)
+        self.folds = [_Fold.of_rows(classes, rows.shares, rows.folds == v) for v in folds]
+        self.n_held_out = int(np.count_nonzero(rows.folds >= 0))
+        self.kernels: list[dict[str, Array]] = [{} for _ in self.folds]
         self.tried = list[_Try]()
-        shapes = [(len(self.train(v)), len(present)) for v in range(self.n_folds)]
-        self.best = _Try(np.inf, {}, [np.zeros(shape) for shape in shapes])
-
-    def train(self, v: int | None) -> Positions:
-        """Return the rows that are not in a fold, or all."""
-        return np.flatnonzero(self.folds != v)
+        self.best = _Try(np.inf, {}, [np.zeros(f.marks[: f.n_train].shape) for f in self.folds])
 
     def add(self, of_folds: Sequence[dict[str, Array]]) -> None:
         """Add types of contrasts, with kernels at the rows of the sample, or replace them.
 
-        The search keeps the covariances of rows outside a fold, then inside, with those outside.
+        The search keeps the covariances of rows that train, then of others, with the former.
         """
-        kernels, self.kernels = self.kernels, []
-        for v, own in enumerate(of_folds):
-            at = np.ix_(np.argsort(self.folds == v, kind="stable"), self.train(v))
-            self.kernels.append(kernels[v] | {name: kernel[at] for name, kernel in own.items()})
+        self.kernels = [
+            before | {name: kernel[np.ix_(fold.rows, fold.train)] for name, kernel in own.items()}
+            for fold, before, own in zip(self.folds, self.kernels, of_folds, strict=True)
+        ]
         self.tried = []
         self.best = self._try(
             {name: _CENTER[name] for name in self.kernels[0]} | self.best.variances
@@ -203,36 +231,29 @@ class _Search:
     @property
     def _posterior(self) -> Array:
         """The posterior probabilities of what was tried, proportional to exp(−n loss)."""
-        losses = np.array([one.loss for one in self.tried])
-        return softmax(-losses * np.count_nonzero(self.is_held_out), axis=0)
+        return softmax(-self.n_held_out * np.array([one.loss for one in self.tried]), axis=0)
 
-    def fit(
-        self, kernels: dict[str, Array], v: int | None, scores: Array | None = None
-    ) -> _Posterior:
-        """Return the posterior of the scores of the rows outside a fold, or of all, inverted."""
-        marks = self.marks[self.train(v)]
-        if scores is None:
-            scores = np.zeros(marks.shape) if v is None else self.best.state[v]
-        kernel = _kernel(kernels, self.best.variances)[: len(marks)]
-        return _fit_scores(kernel, marks, self.constant, scores, inverts=True)
+    def fit(self, v: int) -> _Posterior:
+        """Return the posterior of the scores of the rows that train in a fold, inverted."""
+        kernel = _kernel(self.kernels[v], self.best.variances)
+        return self.folds[v].fit(kernel, self.best.state[v], inverts=True)
 
     def _try(self, variances: dict[str, float]) -> _Try:
         for one in self.tried:
             if one.variances == variances:
                 return one
-        state, changes = list[Array](), np.empty(self.marks.shape)
-        for v, before in enumerate(self.best.state):
-            kernel, n = _kernel(self.kernels[v], variances), len(before)
-            fitted = _fit_scores(kernel[:n], self.marks[self.train(v)], self.constant, before)
+        state = list[Array]()
+        losses: Array = _PRIOR_OF_POWERS
+        for fold, kernels, before in zip(self.folds, self.kernels, self.best.state, strict=True):
+            kernel = _kernel(kernels, variances)
+            fitted = fold.fit(kernel, before)
             state.append(fitted.scores)
-            changes[self.folds == v] = kernel[n:] @ fitted.coefficients
-        at = self.is_held_out
-        losses = _losses_by_power(changes[at], self.marks[at], self.constant)
+            losses = losses + fold.losses(kernel, fitted)
         prior = sum(
             ((_log_variance(name, value) - np.log(_CENTER[name])) / _SPREAD) ** 2 / 2
             for name, value in variances.items()
         )
-        loss = float(losses.min() + prior) / np.count_nonzero(self.is_held_out)
+        loss = float(losses.min() + prior) / self.n_held_out
         found = _Try(loss, variances, state, float(_POWERS[losses.argmin()]))
         self.tried.append(found)
         return found
@@ -249,27 +270,18 @@ def scale_of_pairs(
     rows. The factor is the mean of 1, 10 and 100 by their posterior
     probabilities, on the scale of logarithms, as is the power.
     """
-    present, of_rows = np.unique(classes, return_inverse=True)
-    marks, constant = np.eye(len(present))[of_rows.ravel()], np.log(shares[present])
     n = kernels[0].shape[1]
-    scores: Array = np.zeros((n, len(present)))
+    fold = _Fold.of_rows(classes, shares, np.arange(len(classes)) >= n)
+    scores: Array = np.zeros(fold.marks[:n].shape)
     losses, powers = list[float](), list[float]()
     for factor in _SCALES:
         kernel = OF_CONSTANT + kernels[0] + np.float32(factor) * kernels[1]
-        fitted = _fit_scores(kernel[:n], marks[:n], constant, scores)
-        scores = fitted.scores
-        by_power = _losses_by_power(kernel[n:] @ fitted.coefficients, marks[n:], constant)
+        fitted = fold.fit(kernel, scores)
+        scores, by_power = fitted.scores, _PRIOR_OF_POWERS + fold.losses(kernel, fitted)
         losses.append(float(by_power.min()) + (np.log(factor) / _SPREAD) ** 2 / 2)
         powers.append(float(_POWERS[by_power.argmin()]))
     scale, power = np.exp(np.log([_SCALES, powers]) @ softmax(-np.array(losses), axis=0))
     return _rounded(scale), float(power)
-
-
-def _losses_by_power(changes: Array, marks: Array, constant: Array) -> Array:
-    """Return minus the log posterior of each power of the changes of scores of held-out rows."""
-    logs = log_normalize(constant + _POWERS[:, None, None] * changes)
-    prior = (np.log(_POWERS) / _SPREAD_OF_POWER) ** 2 / 2
-    return np.asarray(prior - (logs * marks).sum(axis=(1, 2)))
 
 
 def _kernel(kernels: dict[str, Array], variances: dict[str, float]) -> Array:
@@ -329,22 +341,17 @@ class _Parts:
             found[name] = (z * factors[self.owners[types == name]].astype("f")) @ z.T
         return found
 
-    def factors(self, search: _Search, v: int | None = None) -> Array:
-        """Return factors of the variances of parts, from two turns with the rows outside a fold.
+    def sizes(self, search: _Search, v: int) -> Array:
+        """Return the squares of the effects of parts, and those expected, (2, parts).
 
-        The effects of a part have the squares τ |Zᵀ α|², and τ tr (K + 1/d)⁻¹ Z Zᵀ
-        is what its variance τ expects.
+        With the rows outside a fold, effects have the squares τ |Zᵀ α|², and τ tr
+        (K + 1/d)⁻¹ Z Zᵀ is what their variance τ expects.
         """
+        fitted, z = search.fit(v), self.contrasts[search.folds[v].train]
+        squares = ((z.T @ fitted.coefficients) ** 2).sum(axis=1)
+        traces = (z * (fitted.inverse @ z)).sum(axis=0)
         variances = np.array([search.best.variances[name] for name, _ in self.keys])
-        factors, scores, z = np.ones(len(self.keys)), None, self.contrasts[search.train(v)]
-        for _ in range(2):
-            scale = factors * variances
-            fitted = search.fit(replace(self, contrasts=z).kernels(factors), v, scores)
-            scores, n = fitted.scores, len(self.keys)
-            squares = np.bincount(self.owners, ((z.T @ fitted.coefficients) ** 2).sum(axis=1), n)
-            traces = np.bincount(self.owners, (z * (fitted.inverse @ z)).sum(axis=0), n)
-            factors = factors * _relevances(scale * squares, scale * traces)
-        return factors
+        return variances * [np.bincount(self.owners, x, len(variances)) for x in (squares, traces)]
 
 
 def _relevances(used: Array, expected: Array) -> Array:
@@ -381,15 +388,12 @@ class _Products:
         weights[self._at(pairs)] = factors
         return sum_of_products(self.kernels, weights)
 
-    def factors(
-        self,
-        search: _Search,
-        pairs: Sequence[Pair],
-        kernels: dict[str, Array],
-        v: int | None = None,
-    ) -> Array:
-        """Return factors of the variances of pairs, as those of parts, with the kernels of all."""
-        fitted, rows, found = search.fit(kernels, v), search.train(v), list[Array]()
+    def sizes(self, search: _Search, v: int) -> Array:
+        """Return the squares of effects of all pairs, and those expected, (2, features, features).
+
+        They are those of parts, with the rows outside a fold.
+        """
+        fitted, rows, found = search.fit(v), search.folds[v].train, list[Array]()
         for own in (fitted.coefficients @ fitted.coefficients.T, fitted.inverse):
             of_all = np.zeros((len(self.kernels),) * 2)
             weights = np.zeros(self.kernels.shape[1:], dtype="f")
@@ -397,8 +401,13 @@ class _Products:
             for i in rows.tolist():  # products are symmetric
                 z = self.kernels[:, i, : i + 1]
                 of_all += (z * weights[i, : i + 1]) @ z.T
-            found.append(search.best.variances["pair"] * of_all[self._at(pairs)])
-        return _relevances(*found)
+            found.append(search.best.variances["pair"] * of_all)
+        return np.array(found)
+
+    def factors(self, pairs: Sequence[Pair], sizes: Array) -> Array:
+        """Return factors of the variances of pairs."""
+        first, second = self._at(pairs)
+        return _relevances(*sizes[:, first, second])
 
 
 def sum_of_products(kernels: Array, weights: Array) -> Array:
