@@ -676,7 +676,7 @@ class Discretizer(Immutable):
         if name not in self.intervals:
             return labels_and_codes_of_numbers(numbers, self.kept[name])
         values = as_floats(numbers)
-        codes = np.searchsorted(self._cuts_as_arrays[name], values, side="left")
+        codes = self._cuts_as_arrays[name].searchsorted(values, side="left")
         codes[np.isnan(values)] = -1
         return self.intervals[name], codes
 
