@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..counts import to_narrowest_type
 from ..dataset import Dataset, as_floats
 from ..numbers import shortest_cuts
 from ..tools.arrays import Array, Codes, Positions
@@ -154,7 +155,7 @@ def _groups_of_levels(
     codes: Codes, labels: tuple[Hashable, ...], weights: Array, min_count: float | None
 ) -> tuple[Values, Codes]:
     """Return levels, or those that are not rare and the others, and the group of each row."""
-    groups = np.where(codes < 0, len(labels), codes).astype(np.int32)
+    groups = to_narrowest_type(np.where(codes < 0, len(labels), codes))
     counts = np.bincount(groups, weights, len(labels) + 1)[:-1]
     is_rare = counts < (min_count or 2)
     if len(labels) > _LEVELS:
@@ -163,7 +164,7 @@ def _groups_of_levels(
     if not (n_rare if min_count else n_rare > 1 and np.count_nonzero(counts) > COSINES):
         return Values(labels), groups
     kept = np.flatnonzero(~(is_rare & (counts > 0)))
-    group_of_label = np.full(len(labels) + 1, len(kept), dtype=np.int32)
+    group_of_label = np.full(len(labels) + 1, len(kept), dtype=groups.dtype)
     group_of_label[kept] = np.arange(len(kept))
     group_of_label[-1] = len(kept) + 1
     return Values((*[labels[k] for k in kept.tolist()], UNSEEN)), group_of_label[groups]
@@ -188,7 +189,7 @@ def _groups_of_numbers(
     last = np.flatnonzero(np.diff(group))
     cuts = values[last] + (values[last + 1] - values[last]) / 2
     n = len(last) + 1
-    groups = np.full(len(numbers), n, dtype=np.int32)
+    groups = np.full(len(numbers), n, dtype=np.int8)
     exact = np.full(len(numbers), len(values), dtype=np.int32)
     groups[known], exact[known] = group[places], places
     sums = np.bincount(group, counts * (values / np.abs(values).max(initial=_TINY)), n)

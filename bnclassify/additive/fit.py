@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..classifiers import BNC
+from ..counts import to_narrowest_type
 from ..dataset import Dataset, as_floats
 from ..model import Model, Step, TrainingRows
 from ..numbers import Discretizer
@@ -275,7 +276,7 @@ def _side(feature: Feature, most: int) -> _Side:
     known = feature.mass[:-1] / max(float(feature.mass[:-1].sum()), 1e-300)
     n = len(known)
     if n <= most:
-        groups = np.arange(n)
+        groups: Codes = np.arange(n)
     elif feature.values.cuts is not None:
         middles = known.cumsum() - known / 2
         _, groups = np.unique((middles * most).astype(int), return_inverse=True)
@@ -285,7 +286,7 @@ def _side(feature: Feature, most: int) -> _Side:
         np.minimum.at(first, feature.groups, np.arange(len(feature.groups)))
         # Equally frequent levels are in the order of rows, which does not depend on their names.
         groups[np.lexsort((first[:-1], -known))[: most - 1]] = np.arange(most - 1)
-    groups = np.append(groups, groups.max(initial=0) + 1).astype(np.int32)
+    groups = to_narrowest_type(np.append(groups, groups.max(initial=0) + 1))
     mass = np.bincount(groups, feature.mass).astype(np.float64)
     contrasts = np.zeros((len(mass), feature.contrasts.shape[1]))
     np.add.at(contrasts, groups, feature.mass[:, None] * feature.contrasts)

@@ -43,8 +43,10 @@ class Rows:
     def from_data(cls, data: Dataset, features: Sequence[Feature]) -> Rows:
         """Return coded rows with the class in the last column."""
         classes, cases = data.codes[-1].astype(np.intp), data.cases
-        values = [f.exact for f in features] + ([] if cases is None else [cases])
-        first, weights = _merge_equal_rows([classes, *values], data.row_weights)
+        own_cases = [] if cases is None else [cases]
+        first, weights = _merge_equal_rows(
+            [classes, *[f.exact for f in features], *own_cases], data.row_weights
+        )
         features, classes = [f.at(first) for f in features], classes[first]
         cases = None if cases is None else cases[first]
         counts = np.maximum(np.bincount(classes, weights, len(data.levels[-1])), 0.5)

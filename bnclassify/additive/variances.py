@@ -29,9 +29,7 @@ _CONVERGED = 0.03  # mean change of scores
 _MOST_STEPS = 20
 _REFRESHED = (0, 1, 3, 6, 10, 15)  # steps with new curvatures
 _POWERS = np.exp(np.linspace(-0.8, 0.4, 13))
-_PRIOR_OF_POWERS = (
-    np.log(_POWERS) / 0.3
-) ** 2 / 2  # with the standard deviation .3 of ln power
+_PRIOR_OF_POWERS = (np.log(_POWERS) / 0.3) ** 2 / 2  # with the standard deviation .3 of ln power
 _SPREAD = 2.0  # standard deviation of the prior of ln τ
 _ENOUGH = 1e-4  # fall of the loss for which a climb goes on
 _SCALES = (1.0, 10.0, 100.0)  # factors of the variance of pairs that many rows may choose
