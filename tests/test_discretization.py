@@ -522,18 +522,6 @@ def test_new_data_are_cut_alike():
     assert bn.predict(model, cut).tolist() == [1]
 
 
-def test_cut_points_become_an_array_once_and_not_for_each_row(monkeypatch):
-    _, discretizer = bn.discretize(pd.DataFrame({"x": np.arange(50.0)}), method="width", bins=40)
-    searched = []
-    search = np.searchsorted
-    monkeypatch.setattr(np, "searchsorted", lambda a, *v, **o: searched.append(a) or search(a, *v, **o))
-    assert discretizer({"x": 0.5})["x"].cat.codes.item() == 0
-    assert discretizer({"x": 48.5})["x"].cat.codes.item() == 39
-    first, second = [points for points in searched if len(points) == 39]
-    assert isinstance(first, np.ndarray)
-    assert first is second
-
-
 def test_a_discretizer_is_a_value():
     _, discretizer = bn.discretize(sample(), class_var="class")
     again = pickle.loads(pickle.dumps(discretizer))

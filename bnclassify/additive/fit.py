@@ -153,22 +153,19 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     possible = possible if most else []
     variances = choose_variances(rows, possible, most, is_fixed=pairs != "auto")
     chosen = possible if variances.all.get("pair") else []
-    large, ranked = rows.large_sample(), chosen
-    if len(chosen) > most:
+    large, are_ranked = rows.large_sample(), len(chosen) > most
+    if are_ranked:
         held_out = large[0][large[1]] if large else np.zeros(0, dtype=np.intp)
-        ranked, chosen = [own[:most] for own in _rank_pairs(rows, variances, held_out)]
+        chosen = _rank_pairs(rows, variances, held_out)[:most]
     sides, terms = _terms(rows, chosen, variances)
     if chosen and large:
-        of_ranked = terms if ranked is chosen else _terms(rows, ranked, variances)[1]
-        scale, power = _scale_of_pairs(rows, of_ranked, *large)
+        scale, power = _scale_of_pairs(rows, terms, *large)
         terms = [
             t._replace(precision=t.precision / scale) if len(t.contrasts) == 2 else t for t in terms
         ]
         pair = float(f"{variances.all['pair'] * scale:.4g}")
         variances = variances._replace(all=variances.all | {"pair": pair})
-        if (
-            ranked is chosen
-        ):  # if not, held-out rows chose factors of pairs, and a power is too large
+        if not are_ranked:  # then, held-out rows chose factors of pairs, and a power is too large
             power = power_of_all(rows, power, len(large[0]))
             variances = variances._replace(power=power)
     regression = _regression(rows, np.arange(len(rows.classes)), rows.weights, terms)
@@ -207,12 +204,10 @@ def _scale_of_pairs(
     return scale_of_pairs((single, of_pairs), rows.classes[order], rows.shares)
 
 
-def _rank_pairs(
-    rows: Rows, variances: Variances, held_out: Positions
-) -> tuple[list[Pair], list[Pair]]:
+def _rank_pairs(rows: Rows, variances: Variances, held_out: Positions) -> list[Pair]:
     """Return pairs, first those that explain most of what single effects leave unexplained.
 
-    They are ranked without the rows that are held out, and again with all rows.
+    They are ranked without the rows that are held out.
     """
     at = rows.some(_RANKED_ROWS)
     # A row that is held out counts once less, so that rows equal to it stay.
@@ -222,8 +217,7 @@ def _rank_pairs(
     regression = _regression(rows, at, weights, [term.at(at) for term in alone])
     residuals = -np.exp(regression.scores(regression.fit(tolerance=1e-4)))
     residuals[np.arange(len(at)), rows.classes[at]] += 1
-    without, with_all = [rows.rank_pairs(at, w, residuals) for w in (weights, rows.weights[at])]
-    return without, with_all
+    return rows.rank_pairs(at, weights, residuals)
 
 
 def _terms(
