@@ -528,20 +528,21 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # where ρ multiplies all effects and has 13 values from $e^{-0.8}$ to $e^{0.4}$, and $τ_0$ is 0.3, or 0.01 for pairs. A climb
 # from $τ_0$ changes one τ after another by factors of ten (smooth: 0.003 to 30; lines: 0, 0.03 to 30; pairs: 0, 0.0001 to 10)
 # while the loss falls by .0001 per row. The result is the mean of ln τ over what was tried since the last type or factor was
-# added, with weights $e^{-\text{loss}}$, and has two digits, as factors have. The factors follow from the fixed point of
-# MacKay (1992), in two steps (one for pairs): each is multiplied by $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums
-# $1 - σ^2 / τ$ with the posterior variance σ² of a weight, and all u are scaled to have the sum of all v. They are used if
-# the loss falls. Of 800 rows or more, three quarters of at most 1,600 predict the others with one, ten and a hundred times
-# the variance of pairs, and the mean of these is chosen in the same way: more rows often favor larger effects of
-# pairs than 400 do.
+# added, with weights $e^{-\text{loss}}$, and has two digits, as factors have. A factor is a step of the fixed point of MacKay
+# (1992), $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the posterior variance σ² of a weight, and
+# all u are scaled to have the sum of all v. A fold has the factors of the rows outside it, and all rows those of the sums of u
+# and of v over folds. They are used if the loss falls. Of 800 rows or more, three quarters of at most 1,600 predict the others
+# with one, ten and a hundred times the variance of pairs, and the mean of these is chosen in the same way: more rows often
+# favor larger effects of pairs than 400 do.
 #
 # **Power.** All weights are multiplied by $\frac{n}{n + 20}\, \bar ρ^{\min(1, \sqrt{m / n})}$ for n rows, of which m chose
-# the variances, with the same mean $\bar ρ$ of ρ, because variances that few rows choose make effects too large.
+# the variances (also those of pairs, unless pairs were ranked), with the same mean $\bar ρ$ of ρ, because variances that few
+# rows choose make effects too large.
 #
 # **Pairs.** At most 128 pairs, of the 64 features with the largest effects in all rows, are used. If there are more, they are
 # ranked by the sum of $(G^2 - E) / (E + 100)$ over products z of three principal contrasts of each side, with $G = \sum z\,
-# (y_c - P(c \mid x))$ and E the sum of the squares of its terms: without the held-out rows when variances are chosen, and
-# with all rows, of at most 65,536, in the end.
+# (y_c - P(c \mid x))$ and E the sum of the squares of its terms: in each fold by the rows outside it, and in the end by at
+# most 65,536 rows, without those that choose their variance again.
 #
 # **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than four on a side,
 # and the groups of numbers can have effects
