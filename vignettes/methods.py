@@ -530,8 +530,8 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # while the loss falls by .0001 per row. The result is the mean of ln τ over what was tried since the last type or factor was
 # added, with weights $e^{-\text{loss}}$, and has two digits, as factors have. A factor is a step of the fixed point of MacKay
 # (1992), $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the posterior variance σ² of a weight, and
-# all u are scaled to have the sum of all v. A fold has the factors of the rows outside it, and all rows those of the sums of u
-# and of v over folds. They are used if the loss falls. Of 800 rows or more, three quarters of at most 1,600 predict the others
+# all u are scaled to have the sum of all v. A fold has the factors of the rows outside it; in the end, features have those of
+# the sums of u and of v over folds, and pairs those of all rows of the sample. They are used if the loss falls. Of 800 rows or more, three quarters of at most 1,600 predict the others
 # with one, ten and a hundred times the variance of pairs, and the mean of these is chosen in the same way: more rows often
 # favor larger effects of pairs than 400 do.
 #

@@ -95,18 +95,21 @@ def choose_variances(
         search.climb(["pair", *parts.types])
         if search.best.variances["pair"] and len(possible) > 1:
             other = copy(search)
-            sizes = [products.sizes(search, v) for v in range(len(search.folds))]
-            other.add(
-                [
-                    {"pair": products.sum(pairs, products.factors(pairs, own))}
-                    for pairs, own in zip(pairs_of_folds, sizes, strict=True)
-                ]
-            )
+            before, variance = search.best, search.best.variances["pair"]
+            added = list[dict[str, Array]]()
+            for v, (fold, pairs) in enumerate(zip(search.folds, pairs_of_folds, strict=True)):
+                own = products.factors(pairs, variance, fold.train, search.fit(v))
+                added.append({"pair": products.sum(pairs, own)})
+            other.add(added)
             if other.best.loss < search.best.loss - _ENOUGH:
-                search, of_all = other, np.sum(sizes, axis=0)
+                search = other
 
                 def factors_of_pairs(pairs: Sequence[Pair]) -> Array:
-                    return products.factors(pairs, of_all)
+                    kernels = parts.kernels(factors) | {"pair": products.sum(pairs)}
+                    fold = search.all
+                    scores = np.zeros(fold.marks.shape)
+                    fitted = fold.fit(_kernel(kernels, before.variances), scores, inverts=True)
+                    return products.factors(pairs, variance, fold.train, fitted)
 
     variances, power = search.mean(), power_of_all(rows, search.mean_power(), len(rows.sample))
     if possible and is_fixed and not variances["pair"]:
@@ -178,6 +181,7 @@ class _Search:
     def __init__(self, rows: Rows):
         classes, folds = rows.classes[rows.sample], range(int(rows.folds.max()) + 1)
         self.folds = [_Fold.of_rows(classes, rows.shares, rows.folds == v) for v in folds]
+        self.all = _Fold.of_rows(classes, rows.shares, np.zeros(len(classes), dtype=bool))
         self.n_held_out = int(np.count_nonzero(rows.folds >= 0))
         self.kernels: list[dict[str, Array]] = [{} for _ in self.folds]
         self.tried = list[_Try]()
@@ -386,12 +390,11 @@ class _Products:
         weights[self._at(pairs)] = factors
         return sum_of_products(self.kernels, weights)
 
-    def sizes(self, search: _Search, v: int) -> Array:
-        """Return the squares of effects of all pairs, and those expected, (2, features, features).
-
-        They are those of parts, with the rows outside a fold.
-        """
-        fitted, rows, found = search.fit(v), search.folds[v].train, list[Array]()
+    def factors(
+        self, pairs: Sequence[Pair], variance: float, rows: Positions, fitted: _Posterior
+    ) -> Array:
+        """Return factors of the variances of pairs, as those of parts, with some rows."""
+        found = list[Array]()
         for own in (fitted.coefficients @ fitted.coefficients.T, fitted.inverse):
             of_all = np.zeros((len(self.kernels),) * 2)
             weights = np.zeros(self.kernels.shape[1:], dtype="f")
@@ -399,13 +402,8 @@ class _Products:
             for i in rows.tolist():  # products are symmetric
                 z = self.kernels[:, i, : i + 1]
                 of_all += (z * weights[i, : i + 1]) @ z.T
-            found.append(search.best.variances["pair"] * of_all)
-        return np.array(found)
-
-    def factors(self, pairs: Sequence[Pair], sizes: Array) -> Array:
-        """Return factors of the variances of pairs."""
-        first, second = self._at(pairs)
-        return _relevances(*sizes[:, first, second])
+            found.append(variance * of_all[self._at(pairs)])
+        return _relevances(*found)
 
 
 def sum_of_products(kernels: Array, weights: Array) -> Array:
