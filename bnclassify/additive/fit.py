@@ -152,7 +152,7 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     most = _MOST_PAIRS if pairs == "auto" else pairs if isinstance(pairs, int) else len(possible)
     possible = possible if most else []
     variances = choose_variances(rows, possible, most, is_fixed=pairs != "auto")
-    chosen = possible if variances.all.get("pair") else []
+    chosen = possible if variances.of_types.get("pair") else []
     large, are_ranked = rows.large_sample(), len(chosen) > most
     if are_ranked:
         held_out = large[0][large[1]] if large else np.zeros(0, dtype=np.intp)
@@ -163,8 +163,8 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
         terms = [
             t._replace(precision=t.precision / scale) if len(t.contrasts) == 2 else t for t in terms
         ]
-        pair = float(f"{variances.all['pair'] * scale:.4g}")
-        variances = variances._replace(all=variances.all | {"pair": pair})
+        pair = float(f"{variances.of_types['pair'] * scale:.4g}")
+        variances = variances._replace(of_types=variances.of_types | {"pair": pair})
         if not are_ranked:  # then, held-out rows chose factors of pairs, and a power is too large
             power = power_of_all(rows, power, len(large[0]))
             variances = variances._replace(power=power)
@@ -213,8 +213,8 @@ def _rank_pairs(rows: Rows, variances: Variances, held_out: Positions) -> list[P
     # A row that is held out counts once less, so that rows equal to it stay.
     held = np.bincount(held_out, minlength=len(rows.weights))
     weights = np.maximum(rows.weights - held, 0)[at]
-    alone = _single_terms(rows, variances.alone, variances.factors)
-    regression = _regression(rows, at, weights, [term.at(at) for term in alone])
+    terms = [term.at(at) for term in _single_terms(rows, variances)]
+    regression = _regression(rows, at, weights, terms)
     residuals = -np.exp(regression.scores(regression.fit(tolerance=1e-4)))
     residuals[np.arange(len(at)), rows.classes[at]] += 1
     return rows.rank_pairs(at, weights, residuals)
@@ -224,7 +224,7 @@ def _terms(
     rows: Rows, chosen: Sequence[Pair], variances: Variances
 ) -> tuple[dict[int, _Side], list[Term]]:
     """Return the sides of pairs by feature, and the terms of single effects and of pairs."""
-    terms = _single_terms(rows, variances.all, variances.factors)
+    terms = _single_terms(rows, variances)
     if not chosen:
         return {}, terms
     n, n_classes = float(rows.weights.sum()), len(rows.labels)
@@ -235,7 +235,7 @@ def _terms(
     factors = variances.factors_of_pairs(chosen)
     for pair, factor in zip(chosen, factors.tolist(), strict=True):
         _, of_rows, contrasts = zip(*[sides[i] for i in pair], strict=True)
-        terms.append(Term(of_rows, contrasts, 1 / (variances.all["pair"] * factor)))
+        terms.append(Term(of_rows, contrasts, 1 / (variances.of_types["pair"] * factor)))
     return sides, terms
 
 
@@ -251,15 +251,14 @@ def _most_of_sides(sizes: Sequence[int], pairs: Sequence[Pair], most: float) -> 
     return 2
 
 
-def _single_terms(
-    rows: Rows, variances: dict[str, float], factors: dict[tuple[str, int], float]
-) -> list[Term]:
+def _single_terms(rows: Rows, variances: Variances) -> list[Term]:
     """Return the terms of single effects, of contrasts times the root of their variance."""
     terms = []
     for i, feature in enumerate(rows.features):
         of_types = [np.zeros((len(feature.mass), 0))]
         for name in ("line", "smooth"):
-            variance = max(variances.get(name, 0.0) * factors.get((name, i), 1.0), 1e-6)
+            factor = variances.factors.get((name, i), 1.0)
+            variance = max(variances.of_types.get(name, 0.0) * factor, 1e-6)
             of_types.append(getattr(feature, name) * np.sqrt(variance))
         terms.append(Term((feature.groups,), (np.hstack(of_types),), 1.0))
     return terms
@@ -361,7 +360,7 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
         shares=tuple([(f.mass * size + 0.5) / (size + 0.5 * len(f.mass)) for f in features]),
         pairs=tuple(pairs),
         unknown=_moments(rows, tables, pairs) if len(rows.labels) > 1 else None,
-        learned={"variances": {"power": fitted.variances.power, **fitted.variances.all}},
+        learned={"variances": {"power": fitted.variances.power, **fitted.variances.of_types}},
     )
 
 

@@ -49,12 +49,10 @@ _CENTER = {name: values[len(values) // 2] for name, values in _GRID.items()}
 class Variances(NamedTuple):
     """Prior variances by type of contrast, and factors of these by type and feature.
 
-    ``alone`` are the variances without pairs, ``power`` multiplies all effects,
-    and ``factors_of_pairs`` is a function of pairs.
+    ``power`` multiplies all effects, and ``factors_of_pairs`` is a function of pairs.
     """
 
-    alone: dict[str, float]
-    all: dict[str, float]
+    of_types: dict[str, float]
     power: float
     factors: dict[tuple[str, int], float]
     factors_of_pairs: Callable[[Sequence[Pair]], Array]
@@ -68,7 +66,7 @@ def choose_variances(
     alike: dict[tuple[str, int], float] = dict.fromkeys(parts.keys, 1.0)
     if not parts.keys or len(rows.labels) < 2 or not np.ptp(rows.folds):
         pair = _CENTER["pair"] if is_fixed and possible else 0.0
-        return Variances(_CENTER, {**_CENTER, "pair": pair}, 1.0, alike, _equal_factors)
+        return Variances({**_CENTER, "pair": pair}, 1.0, alike, _equal_factors)
     search = _Search(rows)
     factors: Array = np.ones(len(parts.keys))
     search.add([parts.kernels(factors)] * len(search.folds))
@@ -80,7 +78,7 @@ def choose_variances(
         other.climb(parts.types)
         if other.best.loss < search.best.loss - _ENOUGH:
             search, factors = other, _relevances(*np.sum(sizes, axis=0))
-    alone, factors_of_pairs = search.mean(), _equal_factors
+    factors_of_pairs = _equal_factors
     if possible:
         products = _Products.from_rows(rows, sorted({*np.ravel(possible).tolist()}))
         pairs_of_folds = [possible] * len(search.folds)
@@ -115,7 +113,7 @@ def choose_variances(
     if possible and is_fixed and not variances["pair"]:
         variances["pair"] = _CENTER["pair"]
     found = dict(zip(parts.keys, factors.tolist(), strict=True))
-    return Variances(alone, variances, power, found, factors_of_pairs)
+    return Variances(variances, power, found, factors_of_pairs)
 
 
 def power_of_all(rows: Rows, power: float, n_sample: int) -> float:
