@@ -186,7 +186,7 @@ from .networks import (  # methods and priors of lp
     backoff_prior as backoff_prior,
     densities as densities,
     em as em,
-    leave_one_out as leave_one_out,
+    weighted as weighted,
     weighting as weighting,
 )
 from .networks.chi_square import chisq_dn as chisq_dn, learn_blanket as learn_blanket
@@ -217,8 +217,7 @@ from .structure import (
     spode as spode,
     tan_cl as tan_cl,
 )
-from .superparents.n_dependence import ande as ande
-from .superparents.one_dependence import aode as aode
+from .superparents.n_dependence import ande as ande, aode as aode
 from .tools import messages, signatures
 from .validation import cv as cv, cv_predict as cv_predict
 

@@ -16,6 +16,6 @@ from .several.multidimensional import MBC as MBC
 from .several.multidimensional import Chain as Chain
 from .several.multidimensional import ChainEnsemble as ChainEnsemble
 from .superparents.n_dependence import ANDE as ANDE
-from .superparents.one_dependence import AODE as AODE
+from .superparents.n_dependence import AODE as AODE
 
 __all__ = sorted(name for name, value in globals().items() if isinstance(value, type))

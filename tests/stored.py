@@ -14,7 +14,7 @@ import pandas as pd
 
 import bnclassify as bn
 from bnclassify.files import storage
-from bnclassify.files.notation import _field_defaults
+from bnclassify.files.storage import _field_defaults
 from bnclassify.tools.immutable import RECORDS
 
 FOLDER = Path(__file__).parent / "reference" / "files"

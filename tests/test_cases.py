@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
-from bnclassify.networks import leave_one_out
+from bnclassify.networks import weighted
 
 from .estimators import BNCClassifier
 from .test_recipe import patients
@@ -247,7 +247,7 @@ def test_weights_without_a_meaning_are_told(weights, told):
 def test_weights_by_held_out_rows_have_no_order(monkeypatch):
     """Also if only some of the rows are held out."""
     frame = patients(300).drop(columns=["fever", "pulse"])
-    monkeypatch.setattr(leave_one_out, "_MOST_CELLS", 500)
+    monkeypatch.setattr(weighted, "_MOST_ODDS", 500)
     other = frame.sample(frac=1, random_state=0)[frame.columns[::-1]]
     weights = []
     for rows in (frame, other):

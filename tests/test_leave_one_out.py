@@ -11,7 +11,7 @@ from scipy.special import gammaln, log_softmax
 
 import bnclassify as bn
 from bnclassify.model import replace_unchecked
-from bnclassify.networks import leave_one_out, weighted
+from bnclassify.networks import weighted
 from bnclassify.networks.backoff_prior import LEAST, MOST, best_concentrations
 from bnclassify.networks.weighted import best_common_power, best_powers
 
@@ -258,7 +258,7 @@ def test_rows_are_spread_over_the_data_if_memory_is_short(car, method, monkeypat
     x = bn.nb("class", ordered)
     everything = bn.loo_summary(bn.lp(x, ordered, smooth=1, held_out=method))
     terms = len(ordered.columns) if method == "weights" else 1
-    monkeypatch.setattr(leave_one_out, "_MOST_CELLS", 800 * terms * 3)
+    monkeypatch.setattr(weighted, "_MOST_ODDS", 800 * terms * 3)
     some = bn.loo_summary(bn.lp(x, ordered, smooth=1, held_out=method))
     assert (everything["rows"], some["rows"]) == (1728, 800)
     assert some["power"] == pytest.approx(everything["power"], rel=0.1)
@@ -282,7 +282,7 @@ def test_equal_rows_are_left_out_together(method, monkeypatch):
     many = pd.concat([few] * 500, ignore_index=True)
     x = bn.nb("class", many)
     expected = bn.lp(x, bn.encode(few.assign(n=500), weights="n"), smooth=1, held_out=method)
-    monkeypatch.setattr(leave_one_out, "_MOST_CELLS", 60)
+    monkeypatch.setattr(weighted, "_MOST_ODDS", 60)
     found = bn.lp(x, many, smooth=1, held_out=method)
     assert bn.loo_summary(found)["rows"] == 3000
     pd.testing.assert_series_equal(bn.loo_summary(found)[:3], bn.loo_summary(expected)[:3], rtol=1e-9)

@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 
 import bnclassify as bn
 from bnclassify.models import AODE
-from bnclassify.superparents import n_dependence, one_dependence
+from bnclassify.superparents import n_dependence
 
 from .conftest import REFERENCE, informative_gaps
 from .strategies import examples, frames, smooths
@@ -59,7 +59,7 @@ def test_products_are_the_sums_of_look_ups(frame, smooth, learner):
     with pytest.MonkeyPatch.context() as patched:
         found = []
         for products in (0, 10**9):
-            patched.setattr(one_dependence, "_PRODUCTS_PER_LOOK_UP", products)
+            patched.setattr(n_dependence, "_PRODUCTS_PER_LOOK_UP", products)
             model = replace(x)
             rows = [frame, frame.iloc[::-1], *([complete] if len(complete) else [])]
             found.append([bn.predict(model, some, prob=True).to_numpy() for some in rows])
