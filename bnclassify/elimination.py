@@ -632,9 +632,8 @@ def collect_evidence(
             _conditional_logs(v, p, seen, factors, codes, context) + evidence[known], axis=1
         )
         if len(unseen):
-            messages[v] = _log_evidence_by_parent(
-                factors[v].table, context[unseen], evidence[~known]
-            )
+            pairs = _log_joints_with_parent(factors[v].table, context[unseen], evidence[~known])
+            messages[v] = np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
 
 
 def distribute_posteriors(
@@ -698,30 +697,6 @@ def _conditional_logs(
     if p is None:
         return _tables_at_contexts(table, context[rows])
     return _entries_at_codes(table.swapaxes(0, 1), codes[p, rows], context[rows])
-
-
-def _log_evidence_by_parent(table: Array, context: Codes, evidence: Array) -> Array:
-    """Return ln Σ_v P(v | p) e(v) per level p of a missing parent, (rows, levels of p, classes).
-
-    Without further contexts, this is a product of matrices per class. It is
-    repeated with logs where it is so small that a term may have been rounded
-    to 0.
-    """
-    if table.shape[-2] > 1:
-        pairs = _log_joints_with_parent(table, context, evidence)
-        return np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
-    top: Array = reduce(np.maximum, evidence.swapaxes(0, 1))
-    top = np.where(top == -np.inf, 0.0, top)
-    shares = np.exp(evidence - top[:, None])
-    conditional = np.exp(table[..., 0, :])
-    means: Array = np.matmul(shares.transpose(2, 0, 1), conditional.transpose(2, 0, 1))
-    means = means.transpose(1, 2, 0)
-    result = log(means) + top[:, None]
-    small = np.flatnonzero((means < _LEAST).any(axis=(1, 2)))
-    if len(small):
-        pairs = _log_joints_with_parent(table, context[small], evidence[small])
-        result[small] = np.concatenate([log_sum_exp(logs, axis=1) for logs in pairs])
-    return result
 
 
 def _log_joints_with_parent(table: Array, context: Codes, evidence: Array) -> Iterator[Array]:
