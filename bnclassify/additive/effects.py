@@ -37,7 +37,7 @@ from ..scores import (
     shifts_of_missing,
 )
 from ..tools import graphs
-from ..tools.arrays import Array, Codes, Mask, Positions, log, log_normalize, softmax, weights_at
+from ..tools.arrays import Array, Mask, Positions, log, log_normalize, softmax, weights_at
 from ..tools.checks import Instance, OneOf, Optional, Whole, check_column_name, must_be
 from ..tools.immutable import record
 from ..tools.messages import listed, repeated_items, shown, to_python_scalar, warn
@@ -210,8 +210,16 @@ def _share_and_observed_columns(
 
 def _all_cell_weights(x: EffectTable, data: Dataset, rows: Mask | None = None) -> list[Array]:
     """Return the weight of the rows, or of some of them, by value in each table and pair."""
-    of_pairs = [cell_weights_of_pair(x, pair, data, rows) for pair in x.pairs]
-    return [*cell_weights(x, data, rows), *of_pairs]
+    codes, counts = x.rows_to_score(data, "missing").codes, cell_weights(x, data, rows)
+    weights = data.row_weights if rows is None else data.row_weights * rows
+    for pair in x.pairs:
+        axes = _pair_axes(x, pair)
+        down, across = [axis.places[codes[i]] for axis, i in zip(axes, pair.features, strict=True)]
+        known = (down >= 0) & (across >= 0)
+        cells = down[known] * len(axes[1].values) + across[known]
+        n_cells = len(axes[0].values) * len(axes[1].values)
+        counts.append(np.bincount(cells, weights[known], n_cells).astype(np.float64))
+    return counts
 
 
 class _PairAxis(NamedTuple):
@@ -248,22 +256,6 @@ def rows_and_effects_of_pair(x: EffectTable, pair: PairEffects) -> tuple[list[_R
     values = product(first.values, second.values)
     rows: list[_Row] = [(name, value, given, other) for value, other in values]
     return rows, pair.table[np.ix_(first.groups, second.groups)]
-
-
-def cell_weights_of_pair(
-    x: EffectTable, pair: PairEffects, data: Dataset, rows: Mask | None = None
-) -> Array:
-    """Return the weight of the rows, or of some of them, in each row of the table of a pair."""
-    codes = x.rows_to_score(data, "missing").codes
-    weights = data.row_weights if rows is None else data.row_weights * rows
-    first, second = _pair_axes(x, pair)
-    first_codes: Codes = codes[pair.features[0]]
-    second_codes: Codes = codes[pair.features[1]]
-    down, across = first.places.take(first_codes), second.places.take(second_codes)
-    known = (down >= 0) & (across >= 0)
-    cells = down[known] * len(second.values) + across[known]
-    n_cells = len(first.values) * len(second.values)
-    return np.bincount(cells, weights[known], n_cells).astype(np.float64)
 
 
 class _Grid(NamedTuple):

@@ -191,19 +191,14 @@ class Scorecard(EffectTable):
 
     def points_gained_and_lost(self, rows: Rows, order: Sequence[int]) -> dict[str, ArrayOf[Any]]:
         own, n = self.points_at_rows(rows)[list(order)], len(rows)
-        best = np.array(list(self.table_entries_at(rows.codes, self._best_points)), dtype=np.int64)
+        # the most points of known values, given those of the parents, for all values
+        most = [np.broadcast_to(own[:-1].max(axis=0), own.shape) for own in self.feature_points]
+        best = np.array(list(self.table_entries_at(rows.codes, most)), dtype=np.int64)
         lost: Array = np.maximum(best.reshape(len(self.features), n)[list(order)] - own, 0)
         return {
             "points": np.concatenate([np.full((1, n), self.start), own]).T,
             "lost": np.concatenate([np.zeros((1, n), dtype=np.int64), lost]).T,
         }
-
-    @cached_property
-    def _best_points(self) -> tuple[ArrayOf[np.int64], ...]:
-        """The most points of known values of each feature, given its parent's, by all values."""
-        return tuple(
-            [np.broadcast_to(table[:-1].max(axis=0), table.shape) for table in self.feature_points]
-        )
 
     @property
     def _note_on_unknown(self) -> str:

@@ -245,7 +245,9 @@ def warn_of_columns(data: Dataset, class_var: Hashable, raw: Dataset | None = No
     """Warn of serious findings about columns; numbers of ``raw`` data are read unprepared."""
     numbers = set((data if raw is None else raw).numbers).difference([class_var])
     is_wide = len(data.columns) > MOST_COLUMNS  # then, no column counts equal rows
-    dull = {levels for levels in set(data.levels) if is_wide and can_only_copy_class(levels)}
+    # with these levels, it can only be found that a column copies the class
+    short = [one for one in set(data.levels) if len(one) < min(_FEWEST_GROUPS, _FEWEST_ROWS // 2)]
+    dull = {levels for levels in short if is_wide and _are_few_ordinary_texts(levels)}
     classes, tested = None, set(numbers)
     if class_var in data.positions:
         classes = data.codes[data.positions[class_var]]
@@ -439,11 +441,6 @@ def _are_few_ordinary_texts(levels: tuple[Hashable, ...]) -> bool:
     """Whether labels are a few texts in which nothing is odd, whatever the column."""
     are_few_texts = len(levels) <= _MOST_LEVELS and set(map(type, levels)) == {str}
     return are_few_texts and _are_ordinary_texts(levels)
-
-
-def can_only_copy_class(levels: tuple[Hashable, ...]) -> bool:
-    """Whether `column_findings` can only find that a column with these levels copies the class."""
-    return len(levels) < min(_FEWEST_GROUPS, _FEWEST_ROWS // 2) and _are_few_ordinary_texts(levels)
 
 
 @lru_cache(2**10)  # because many columns of a table have the same labels

@@ -180,16 +180,6 @@ def _unit_of_text(text: str) -> str:
     return match[1].strip() if match else ""
 
 
-def how_to_read_numbers(texts: Sequence[str], name: Hashable, argument: str) -> str:
-    """Return a sentence on how to convert text that must be numbers, and what is lost."""
-    if written := find_number_format(texts):
-        return f"Convert it, with {written.conversion_code(name, argument)}."
-    column = f"{argument}[{name!r}]"
-    lost = [text for text in texts if not _A_NUMBER.fullmatch(text)]
-    loss = f", which makes {listed(lost, most=8)} missing" if lost else ""
-    return f"Convert it, with {column} = pd.to_numeric({column}, errors='coerce'){loss}."
-
-
 def split_by_match(
     texts: Sequence[str], fits: Callable[[str], object]
 ) -> tuple[list[str], list[str]]:
@@ -450,20 +440,24 @@ def how_to_convert_column(
     If it can be either, times and spans become numbers, and all others
     categories.
     """
+    column = f"{argument}[{name!r}]"
     known = [decimal_as_number(value) for value in array[pd.notna(array)]]
     labels = [value for value in known if isinstance(value, str | Real)]
     texts = list(dict.fromkeys(map(str, labels)))
-    are_numbers = find_number_format(texts) is not None
-    if expected == NUMERIC and kind in ("categorical", "interval") and not are_numbers:
+    written = find_number_format(texts)
+    if expected == NUMERIC and kind in ("categorical", "interval") and written is None:
         return "Pass the numbers, not their intervals."
     if any(isinstance(label, str) for label in labels) and (
-        expected == NUMERIC or (are_numbers and len(texts) > MOST_CODES)
+        expected == NUMERIC or (written is not None and len(texts) > MOST_CODES)
     ):
-        return how_to_read_numbers(texts, name, argument)
+        if written is not None:
+            return f"Convert it, with {written.conversion_code(name, argument)}."
+        lost = [text for text in texts if not _A_NUMBER.fullmatch(text)]
+        loss = f", which makes {listed(lost, most=8)} missing" if lost else ""
+        return f"Convert it, with {column} = pd.to_numeric({column}, errors='coerce'){loss}."
     if kind in DATES:
         is_whole = expected == CATEGORICAL and len(known) < len(array)
         return f"{how_to_split_dates(name, array, argument, is_whole=is_whole)}."
-    column = f"{argument}[{name!r}]"
     others: tuple[str, str] = "", "{0}.map(str, na_action='ignore')"
     if all(isinstance(value, Real) for value in known):  # such as fractions, or flags and numbers
         others = (_AS_FLOATS if any(value % 1 for value in known) else _AS_INTEGERS,) * 2

@@ -39,7 +39,7 @@ from ..counts import contingency_table
 from ..dataset import MISSING, Dataset, Levels, Schema, as_floats, codes_by_levels
 from ..explanations.explain import explain_row, read_one_row, rivals_in_words, value_in_words
 from ..frames import AnyTable, Row
-from ..judge.agreement import bin_class_probabilities
+from ..judge.agreement import check_posteriors, ends_of_bins
 from ..judge.compare import (
     RankComparison,
     corrected_error,
@@ -47,15 +47,15 @@ from ..judge.compare import (
     t_half_width,
 )
 from ..judge.structures import check_strength, chosen_threshold
-from ..metrics import METRICS
+from ..metrics import METRICS, bin_means, bin_sums
 from ..model import Model
 from ..prediction import Effect, effect_on_log_odds, target_position, weigh_evidence
 from ..questions.learned import feature_weights, manb_arc_posterior, search_steps
 from ..scores import Rows
 from ..tools import special
-from ..tools.arrays import TOLERANCE, Array, ArrayOf, Mask, Positions, Slice, T
+from ..tools.arrays import TOLERANCE, Array, ArrayOf, Mask, Positions, Slice, T, first_best
 from ..tools.calls import with_call_advice
-from ..tools.checks import Instance, Optional, Unseen, Whole, must_be
+from ..tools.checks import Instance, OneOf, Optional, Unseen, Whole, must_be
 from ..tools.messages import listed, shown
 from ..validation import recorded_scheme, values_of_metric
 from .canvas import (
@@ -958,6 +958,7 @@ class _HeatMapLayout:
 
 _MOST_FIGURES = 30  # classes
 _LEAST = 1e-300  # divisor in place of 0
+_NORMAL_95 = 1.959963984540054
 
 
 @in_chart_style
@@ -1207,29 +1208,39 @@ def plot_calibration(
     >>> model = lp(nb("Class", voting), voting, smooth=1)
     >>> ax = plot_calibration(cv_predict(model, voting, rng=0), voting["Class"])
     """
-    calibration = bin_class_probabilities(
-        posteriors, actual, bins=bins, strategy=strategy, target=target
+    p, codes, columns = check_posteriors(posteriors, actual)
+    classes: list[Hashable] = list(columns)
+    if target is not None:
+        OneOf(classes).check("target", target)
+    elif len(classes) == 2:
+        target = classes[1]
+    best = first_best(p) if target is None else np.full(len(p), classes.index(target))
+    chosen, right = p[np.arange(len(p)), best], best == codes
+    ends = ends_of_bins(chosen, bins, strategy)
+    rows, at, shares = bin_means(bin_sums(chosen, right, ends, np.ones(len(p))))
+    variances = bin_means(bin_sums(chosen, right, ends, chosen * (1 - chosen)))[0]
+    spread: Array = _NORMAL_95 * np.sqrt(variances) / rows
+    # Wilson's limits of 5 in 10 rows: 0.237 and 0.763
+    extra = _NORMAL_95**2 / rows
+    middle: Array = (shares + extra / 2) / (1 + extra)
+    reach: Array = np.sqrt(extra * shares * (1 - shares) + extra**2 / 4) / (1 + extra)
+    axes, names = prepare_axes(ax, 3.4, 3.6), dict[str, Any]()
+    low, high = float(rows.min()), float(rows.max())
+    area, sizes = f"share in {low:,.0f} to {high:,.0f} rows (area)", 8 + 90 * rows / high
+    names[area] = axes.scatter(at, shares, s=sizes, zorder=3, linewidth=0, color=BLUE)
+    limits, band = (middle - reach, middle + reach), np.clip([at - spread, at + spread], 0, 1)
+    names["95 % interval of the share"] = axes.vlines(
+        at, *limits, linewidth=1, zorder=2, color=BLUE
     )
-    axes = prepare_axes(ax, 3.4, 3.6)
-    at, names = calibration.predicted, dict[str, Any]()
-    low, high = float(calibration.rows.min()), float(calibration.rows.max())
-    area = f"share in {low:,.0f} to {high:,.0f} rows (area)"
-    sizes = 8 + 90 * calibration.rows / high
-    names[area] = axes.scatter(at, calibration.actual, s=sizes, zorder=3, linewidth=0, color=BLUE)
-    ends = calibration.low, calibration.high
-    names["95 % interval of the share"] = axes.vlines(at, *ends, linewidth=1, zorder=2, color=BLUE)
-    names["95 % of calibrated models"] = axes.vlines(
-        at, *calibration.band, color=PALE, linewidth=7, zorder=0
-    )
+    names["95 % of calibrated models"] = axes.vlines(at, *band, color=PALE, linewidth=7, zorder=0)
     (names["perfect calibration"],) = axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, zorder=1)
     axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
-    target = calibration.target
-    chosen = "the most probable class" if target is None else target
     share = "in which it is right" if target is None else f"of class {target}"
     axes.set_ylabel(label_in_lines(f"share of rows {share}", 40))
-    error = float(np.average(np.abs(at - calibration.actual), weights=calibration.rows))
-    title = f"{calibration.rows.sum():,.0f} rows, calibration error {error:.3f}"
-    add_title_and_legend(axes, ax, title, f"probability given to {chosen}", names)
+    error = float(np.average(np.abs(at - shares), weights=rows))
+    title = f"{rows.sum():,.0f} rows, calibration error {error:.3f}"
+    given = "the most probable class" if target is None else target
+    add_title_and_legend(axes, ax, title, f"probability given to {given}", names)
     return axes
 
 

@@ -206,7 +206,12 @@ def explain(
     with np.errstate(over="ignore"):
         ratios = np.exp(log_odds)
     columns |= {"log_odds": log_odds.ravel(), "odds_ratio": ratios.ravel()}
-    variables = list(known) if interactions else list(map(pair_in_words, known))
+    variables = list(known)
+    if not interactions:  # pairs of features as text
+        variables = [
+            " \N{MULTIPLICATION SIGN} ".join(map(str, v)) if isinstance(v, tuple) else v
+            for v in known
+        ]
     index = pd.Index(variables, name="variable", tupleize_cols=False)
     if several:
         rows = data.index.rename("row") if list(data.index.names) == [None] else data.index
@@ -250,17 +255,6 @@ def _values_and_contributions(
         names.append(name)
         values.append(_array_of_objects(joint))
     return dict(zip(names, values, strict=True)), log_odds
-
-
-def pair_in_words(variable: Hashable) -> Hashable:
-    """Return the name of a variable, or of a pair of features as text.
-
-    >>> pair_in_words("age"), pair_in_words(("age", "sex"))
-    ('age', 'age × sex')
-    """
-    if isinstance(variable, tuple):
-        return " \N{MULTIPLICATION SIGN} ".join(map(str, variable))
-    return variable
 
 
 def _sentences_of_reasons(

@@ -1004,9 +1004,16 @@ def cleaned_column(query: Query, column: ColumnCoding) -> str:
     digits = query.add_column(unsigned)
     kind = query.add_column(sql_kind_of_text(column, text, digits))
     # PostgreSQL needs text of flags.
-    value = column_as_text(column) if _may_hold_booleans(column) else raw_column_value(column)
-    value = query.add_source_column(value)
-    number = query.add_column(sql_number_from_text(column, text, kind, value))
+    has_flags = _may_hold_booleans(column)
+    value = query.add_source_column(
+        column_as_text(column) if has_flags else raw_column_value(column)
+    )
+    # Numbers from 1e300 are 1e300, and those nearer to 0 than 1e-199 are 1e-120, because PostgreSQL
+    # raises an error for numbers out of range.
+    huge = f"CASE WHEN {text} LIKE '-%' THEN -{_HUGE} ELSE {_HUGE} END"
+    of_kinds = [f"CAST({value} AS DOUBLE PRECISION)", _TINY, huge, "1e0", "0e0"]
+    numbers = [f"WHEN {i} THEN {own}" for i, own in enumerate(of_kinds, 1) if i != 4 or has_flags]
+    number = query.add_column(f"CASE {kind} {' '.join(numbers)} END")
     if not is_long:
         return number
     # A long integer, which floats merge with others, is compared as text: 2**53 + 1 is not
@@ -1037,7 +1044,7 @@ def typed_column_value(column: ColumnCoding) -> str:
 
 
 def sql_kind_of_text(column: ColumnCoding, text: str, digits: str) -> str:
-    """Return what a text and its unsigned form represent, for `sql_number_from_text`, or NULL.
+    """Return what a text and its unsigned form represent, for `cleaned_column`, or NULL.
 
     A text represents a number if its digits, as zeros, make one of a few forms.
     """
@@ -1058,20 +1065,6 @@ def sql_kind_of_text(column: ColumnCoding, text: str, digits: str) -> str:
     elif _may_hold_booleans(column):
         kinds.append(f"{text} IN ('true','t') THEN 4 WHEN {text} IN ('false','f') THEN 5")
     return f"CASE WHEN {' WHEN '.join(kinds)} END"
-
-
-def sql_number_from_text(column: ColumnCoding, text: str, kind: str, value: str) -> str:
-    """Return the number, given its text, its kind and the value to read.
-
-    Numbers from 1e300 are 1e300, and those nearer to 0 than 1e-199 are 1e-120,
-    because PostgreSQL raises an error for numbers out of range.
-    """
-    huge = f"CASE WHEN {text} LIKE '-%' THEN -{_HUGE} ELSE {_HUGE} END"
-    numbers = {1: f"CAST({value} AS DOUBLE PRECISION)", 2: _TINY, 3: huge, 4: "1e0", 5: "0e0"}
-    if not _may_hold_booleans(column):
-        del numbers[4]
-    cases = [f"WHEN {i} THEN {number}" for i, number in numbers.items()]
-    return f"CASE {kind} {' '.join(cases)} END"
 
 
 def _may_hold_booleans(column: ColumnCoding) -> bool:

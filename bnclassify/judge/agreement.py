@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..frames import check_unique, check_weights, foreign_to_pandas
 from ..metrics import bin_means, bin_sums, calibration_error, calibration_noise, ends_of_equal_width
 from ..model import Model
 from ..tools import special
-from ..tools.arrays import Array, ArrayOf, Codes, Mask, first_best
+from ..tools.arrays import Array, ArrayOf, Codes, Mask
 from ..tools.calls import with_call_advice
 from ..tools.checks import Instance, OneOf, Whole, check_columns
 from ..tools.messages import listed, shown, to_python_scalar
@@ -290,51 +289,6 @@ def _are_labels_correct(predicted: pd.DataFrame, actual: pd.DataFrame) -> Mask:
 
 MOST_BINS = 10_000
 _LEAST = float(np.finfo(float).eps)  # minimum distance of probabilities from 0 and 1
-_NORMAL_95 = 1.959963984540054
-
-
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """Probabilities in intervals with rows, shares, Wilson's 95 % limits, 95 % `band`; (bins,)."""
-
-    target: Any
-    rows: Array
-    predicted: Array
-    actual: Array
-    low: Array
-    high: Array
-    band: Array
-
-
-def bin_class_probabilities(
-    posteriors: pd.DataFrame,
-    actual: pd.Series[Any],
-    *,
-    bins: int,
-    strategy: str,
-    target: Hashable = None,
-) -> Calibration:
-    """Bin the probabilities of a class: by default the last of two, or the most probable one."""
-    p, codes, names = check_posteriors(posteriors, actual)
-    classes: list[Hashable] = list(names)
-    if target is not None:
-        OneOf(classes).check("target", target)
-    if target is None and len(classes) == 2:
-        target = classes[1]
-    best = first_best(p) if target is None else np.full(len(p), classes.index(target))
-    chosen: Array = p[np.arange(len(p)), best]
-    right: Mask = best == codes
-    ends = ends_of_bins(chosen, bins, strategy)
-    rows, means, shares = bin_means(bin_sums(chosen, right, ends, np.ones(len(p))))
-    variances = bin_means(bin_sums(chosen, right, ends, chosen * (1 - chosen)))[0]
-    spread: Array = _NORMAL_95 * np.sqrt(variances) / rows
-    band: Array = np.clip([means - spread, means + spread], 0, 1)
-    # Wilson's limits of 5 in 10 rows: 0.237 and 0.763
-    extra = _NORMAL_95**2 / rows
-    middle: Array = (shares + extra / 2) / (1 + extra)
-    reach: Array = np.sqrt(extra * shares * (1 - shares) + extra**2 / 4) / (1 + extra)
-    limits = middle - reach, middle + reach
-    return Calibration(target, rows, means, shares, *limits, band)
 
 
 def ends_of_bins(probabilities: Array, bins: int, strategy: str) -> Array:

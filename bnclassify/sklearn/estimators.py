@@ -919,16 +919,14 @@ class BNCMultiClassifier(MultiOutputMixin, ClassifierMixin, CategoricalInput):
             structure = learner(names, frame, **{**drawn, **(self.dag_args or {})})
             expected = "a learner of a structure with several class variables"
             Instance(MultiModel, expected).check("learner", structure)
-            lp_args = {**rng, "smooth": self.smooth, **self._arguments_of_lp()}
+            lp_args = self.lp_args or {}
+            if self.lp_args is None and self.learner == "chain" and not self.dag_args:
+                lp_args = {"held_out": "weights"} if self.smooth > 0 else {}
+            lp_args = {**rng, "smooth": self.smooth, **lp_args}
             model = lp(structure, frame, **lp_args)
         self.model_, self.discretizer_ = model, discretizer
         self.classes_, self.n_outputs_ = classes if len(classes) > 1 else classes[0], len(classes)
         return self
-
-    def _arguments_of_lp(self) -> Mapping[str, Any]:
-        """Return the arguments of `lp`, by default with weights for a chain of naive Bayes."""
-        is_default = self.lp_args is None and self.learner == "chain" and not self.dag_args
-        return {"held_out": "weights"} if is_default and self.smooth > 0 else self.lp_args or {}
 
     def predict(self, X: pd.DataFrame | ArrayLike) -> ArrayOf[Any]:
         """Predict the labels of each row, with one column per class variable."""
