@@ -232,16 +232,6 @@ def seed_from_random_state(random_state: Seed | np.random.RandomState) -> Seed:
     return random_state
 
 
-def labels_as_categories(y: Any, classes: ArrayOf[Any], codes: ArrayOf[Any]) -> pd.Categorical:
-    """Return labels as categories, which are in order if those of ``y`` are, and sorted if not."""
-    labels, dtype = classes.tolist(), getattr(y, "dtype", None)
-    made = pd.Categorical.from_codes(codes, categories=labels)
-    if not isinstance(dtype, pd.CategoricalDtype) or not dtype.ordered:
-        return made
-    in_order = [label for label in dtype.categories.tolist() if label in labels]
-    return pd.Categorical(made, categories=in_order, ordered=True)
-
-
 def checked_labels(y: Any) -> ColumnArray:
     """Return labels as an array of NumPy, or raise for missing, multiple or mixed labels."""
     _, *columns = getattr(y, "shape", None) or (0,)
@@ -515,23 +505,20 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
         by = estimation_step(check_model(x))
         is_made = isinstance(x, EffectTable) and (by is None or by.function is not fit_effects)
         estimator = cls(x) if is_made else cls(**estimator_arguments(x))
-        if x.fitted:
-            if x.recipe is None:
-                raise ValueError("x must have a recipe; got none. Learn it with bnc.")
-            estimator._adopt_model(x)
-        return estimator
-
-    def _adopt_model(self, x: Model) -> None:
-        """Predict by a fitted model, for columns as in its training data."""
+        if not x.fitted:
+            return estimator
+        if x.recipe is None:
+            raise ValueError("x must have a recipe; got none. Learn it with bnc.")
         names = [name for name in x.training_columns or x.features if name != x.class_var]
-        numeric = x.discretizer.columns
-        texts = [name for name in x.features if name not in numeric and name not in x.densities]
-        self._names, self.n_features_in_ = names, len(names)
-        self._are_text = [name in texts and _are_all_text(x.levels_by_name[name]) for name in names]
+        numeric = {*x.discretizer.columns, *x.densities}
+        texts = [v for v in x.features if v not in numeric and _are_all_text(x.levels_by_name[v])]
+        estimator._names, estimator.n_features_in_ = names, len(names)
+        estimator._are_text = [name in texts for name in names]
         if _are_all_text(names):
-            self.feature_names_in_ = np.array(names, dtype=object)
-        self.classes_, self.model_ = np.unique(np.array(x.known_levels[-1])), x
-        self.discretizer_ = x.preparation.discretizer
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+        estimator.classes_, estimator.model_ = np.unique(np.array(x.known_levels[-1])), x
+        estimator.discretizer_ = x.preparation.discretizer
+        return estimator
 
     @property
     def _positions_in_model_classes(self) -> Positions:
@@ -609,7 +596,14 @@ class BNCClassifier(ClassifierMixin, CategoricalInput):
             if name in X and y.equals(X[name]):
                 warn(f"X has the class as its column {shown(name)}. Drop it from X.")
         target = self._name_of_class(y, frame)
-        frame[target] = labels_as_categories(y, classes, codes)
+        column, dtype = (
+            pd.Categorical.from_codes(codes, classes.tolist()),
+            getattr(y, "dtype", None),
+        )
+        if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
+            in_order = [label for label in dtype.categories.tolist() if label in classes]
+            column = pd.Categorical(column, categories=in_order, ordered=True)
+        frame[target] = column
         data: pd.DataFrame | Dataset = frame
         preparing = self._preparation_settings
         if weights is not None or cases is not None:
