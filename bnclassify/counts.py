@@ -305,8 +305,9 @@ class Moments(Immutable):
         """The variance, with 1/n; exactly 0 without distinct values."""
         return np.where(self.low < self.high, self.squares / np.where(self.n > 0, self.n, 1.0), 0.0)
 
-    def pooled_over(self, axis: int) -> Moments:
-        arrays = [np.moveaxis(getattr(self, name), axis, 0) for name in self.__dataclass_fields__]
+    def pooled(self) -> Moments:
+        """Return the moments over all cells along the first axis."""
+        arrays = [getattr(self, name) for name in self.__dataclass_fields__]
         return reduce(add, [Moments(*cells) for cells in zip(*arrays, strict=True)])
 
 
@@ -431,7 +432,7 @@ def _gain_of_normals(cells: Moments) -> tuple[float, float]:
     is 5 in all and 1 within each half, so the gain per row is ½ ln 5 = .80.
     """
     variance = cells.variance
-    given = cells.pooled_over(0).variance
+    given = cells.pooled().variance
     logs = np.log(np.where(given > 0, given, 1.0)) - np.log(np.where(variance > 0, variance, 1.0))
     gains = np.where(variance > 0, cells.n * logs, 0.0)
     return 0.5 * float(gains.sum()), float(cells.n.sum())

@@ -556,6 +556,8 @@ class Countable(Immutable):
     """Whether the source of the rows counts families, as a database can."""
 
     numbers: Mapping[Hashable, ArrayOf[Any]] = EMPTY
+    cases: Positions | None = None
+    given: int = 0
     targets: tuple[Hashable, ...] = ()
     order: tuple[Hashable, ...] = ()
     """The columns in their original order, if the data are prepared."""

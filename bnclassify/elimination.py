@@ -81,7 +81,7 @@ def moments_with_fallback(
     floor = 1e-9 * (float(variance.max()) or 1.0)
     empty: Mask = by_class.n == 0
     if empty.any():
-        by_class = choose_moments(empty, by_class.pooled_over(0), by_class)
+        by_class = choose_moments(empty, by_class.pooled(), by_class)
     if within is None:
         return by_class, np.zeros(empty.shape, dtype=bool), floor
     falls = ~(within.low < within.high)

@@ -127,7 +127,7 @@ class TrainingRows(Immutable):
     @classmethod
     def from_data(cls, data: Countable, targets: tuple[Hashable, ...]) -> TrainingRows:
         """Return the facts of data with these class variables."""
-        numbers = getattr(data, "numbers", {})
+        numbers = data.numbers
         lacking = [
             name for name, gap in zip(data.columns, data.incomplete.tolist(), strict=True) if gap
         ]
@@ -137,8 +137,7 @@ class TrainingRows(Immutable):
         levels: list[tuple[Hashable, ...]] = [data.levels[data.positions[name]] for name in targets]
         counts = [data.level_weights(name).tolist() for name in targets]
         classes = [tuple(zip(*pair, strict=True)) for pair in zip(levels, counts, strict=True)]
-        labels, given = getattr(data, "cases", None), getattr(data, "given", 0)
-        cases = 0 if labels is None else len(np.unique(labels))
+        given, cases = data.given, 0 if data.cases is None else len(np.unique(data.cases))
         if given or cases:
             given, cases = given or len(data), cases or len(data)
         ordered = tuple([name for name in targets if name in data.schema.ordered])

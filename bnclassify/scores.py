@@ -737,9 +737,7 @@ def scores_at(x: Formula, rows: Rows, *, adjusted: bool = True) -> Array:
     Unless ``adjusted``, powers are those of complete rows and blends are their
     formulas alone.
     """
-    if isinstance(x, Computed):
-        return x.scores_of_rows(rows)
-    if len(rows) <= BLOCK_ROWS:
+    if len(rows) <= BLOCK_ROWS or isinstance(x, Computed):
         return _scores_of_block(x, rows, adjusted)
     blocks = map(rows.subset, slices(len(rows), most=BLOCK_ROWS))
     return np.concatenate([_scores_of_block(x, block, adjusted) for block in blocks])

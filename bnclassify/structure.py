@@ -609,12 +609,7 @@ def check_no_missing_values(data: Countable) -> None:
 
 def warn_of_fractional_weights(data: Countable, score: str) -> None:
     """Warn if a score depends on the number of rows and weights cannot be frequencies."""
-    if (
-        score == "loglik"
-        or not data.is_weighted
-        or is_recipe_running()
-        or getattr(data, "cases", None) is not None
-    ):
+    if score == "loglik" or not data.is_weighted or data.cases is not None or is_recipe_running():
         return
     rows, fractions = data.n_positive_and_fractional
     if fractions and data.size < rows:

@@ -303,6 +303,7 @@ def _fit_default(
 ) -> Model:
     """Fit a sum of effects to rows in memory; fractional weights make cases."""
     check_columns([class_var], dataset.columns, "class_var")
+    # Columns that "mdlp" would discretize stay numbers.
     read = Preparing("mdlp", 5, None).read(dataset, class_var, dataset.columns)
     data, levels = fractional_weights_as_cases(read), read.schema.levels_of
     names = [name for name in data.columns if name != class_var]

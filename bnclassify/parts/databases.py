@@ -360,9 +360,7 @@ def _cast_to_float(column: Foreign) -> Foreign:
 
 
 def column_sets_of_families(
-    families: Sequence[tuple[Hashable, ...]],
-    cards: Mapping[Hashable, int],
-    most_cells: int = _MOST_CELLS,
+    families: Sequence[tuple[Hashable, ...]], cards: Mapping[Hashable, int]
 ) -> list[tuple[Hashable, ...]]:
     """Return few sets of columns with tables of bounded size, of which each family is a part.
 
@@ -382,7 +380,7 @@ def column_sets_of_families(
         position: Positions = outside @ positions
         while True:
             gain = np.bincount(position[lacking == 1], minlength=len(names))
-            gain[sizes[inside].prod() * sizes > most_cells] = 0
+            gain[sizes[inside].prod() * sizes > _MOST_CELLS] = 0
             if not gain.any():
                 break
             best = int((gain / np.log(np.maximum(sizes, 2))).argmax())
