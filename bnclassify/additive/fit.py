@@ -291,42 +291,37 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
     """Return the tables of a regression as a model."""
     rows, regression, features = fitted.rows, fitted.regression, [*fitted.rows.features]
     size = float(rows.weights.sum())
+    # The groups of a feature with exact values are these; the groups before, and those of values.
+    before: list[Any] = [slice(None)] * len(features)
+    places = dict[int, Positions]()
+    for i in {i for own in fitted.tables if own.is_exact for i in own.features}:
+        features[i], before[i], places[i] = features[i].by_exact_value(rows.weights)
+    rows = replace(rows, features=features)
     of_terms = iter([t @ regression.class_contrasts.T for t in regression.tables(fitted.weights)])
-    tables, pairs = [next(of_terms) for _ in features], list[PairEffects]()
+    tables, pairs = [next(of_terms)[at] for at in before], list[PairEffects]()
     of_pairs: dict[Pair, tuple[list[Positions], Array]] = {}
     for pair in fitted.pairs:
         first, second = [fitted.sides[i] for i in pair]
         smooth = next(of_terms).reshape(len(first.contrasts), len(second.contrasts), -1)
-        of_pairs[pair] = [first.groups, second.groups], smooth
-    before: list[Positions] = [np.arange(len(table)) for table in tables]
-    places = dict[int, Positions]()
+        of_pairs[pair] = [fitted.sides[i].groups[before[i]] for i in pair], smooth
     for own in fitted.tables:
-        if not own.is_exact:
-            (i,) = own.features
-            n = len(own.effects) - (not features[i].counts_missing)
-            tables[i][:n] += own.effects[:n]
-    for i in {i for table in fitted.tables if table.is_exact for i in table.features}:
-        features[i], before[i], places[i] = features[i].by_exact_value(rows.weights)
-        tables[i] = tables[i][before[i]]
-    rows = replace(rows, features=features)
-    for pair, (groups, of_cells) in of_pairs.items():
-        of_pairs[pair] = [g[before[i]] for i, g in zip(pair, groups, strict=True)], of_cells
-    for own in [table for table in fitted.tables if table.is_exact]:
-        at = [places[i] for i in own.features]
-        exact = own.effects.reshape(*map(len, at), -1)
+        sizes = [len(places[i]) if own.is_exact else own.size for i in own.features]
+        added = own.effects.reshape(*sizes, -1)
         for axis, i in enumerate(own.features):
             if not features[i].counts_missing:
-                np.moveaxis(exact, axis, 0)[-1] = 0
-        if len(own.features) == 1:
-            tables[own.features[0]][at[0]] += exact
-            continue
-        i, j = own.features
-        cells = np.zeros((len(tables[i]), len(tables[j]), len(rows.labels)))
-        if (i, j) in of_pairs:
-            groups, of_smooth = of_pairs[i, j]
-            cells += of_smooth[np.ix_(*groups)]
-        cells[np.ix_(*at)] += exact
-        of_pairs[i, j] = [np.arange(len(tables[i])), np.arange(len(tables[j]))], cells
+                np.moveaxis(added, axis, 0)[-1] = 0
+        i, j = own.features[0], own.features[-1]
+        if not own.is_exact:
+            tables[i] += added[before[i]]
+        elif i == j:
+            tables[i][places[i]] += added
+        else:
+            cells = np.zeros((len(tables[i]), len(tables[j]), len(rows.labels)))
+            if (i, j) in of_pairs:
+                groups, of_smooth = of_pairs[i, j]
+                cells += of_smooth[np.ix_(*groups)]
+            cells[np.ix_(places[i], places[j])] += added
+            of_pairs[i, j] = [np.arange(len(tables[i])), np.arange(len(tables[j]))], cells
     some = rows.some(_SOME_ROWS)
     for pair, (groups, of_cells) in of_pairs.items():
         at = [own[features[i].groups[some]] for i, own in zip(pair, groups, strict=True)]
