@@ -334,10 +334,6 @@ def test_tables_of_other_shapes():
 
 
 def test_labels_that_look_missing_are_named():
-    y = pd.DataFrame({"probability": [0.4, 0.6]}, index=["u", "v"])
-    x = pd.DataFrame({"u": [0.3, 0.7], "v": [0.8, 0.2]}, index=["(missing)", "a"]).rename_axis("y", axis=1)
-    with pytest.raises(ValueError, match=r"labels other than '\(missing\)'; got it in 'x'\. Rename it"):
-        bn.effects(bn.from_tables("y", {"y": y, "x": x}))
     frame = pd.DataFrame({"x": ["c", "a", "b"] * 9, "y": list("uvvuv") * 5 + ["u", "v"]})
     for remedy in ("unknown", None):
         model = bn.bnc("nb", "y", frame.replace("c", remedy), smooth=1, missing_level=remedy is None)

@@ -181,26 +181,6 @@ def test_class_alone():
     assert bn.to_pyagrum(x).cpt("y").tolist() == [0.25, 0.75]
 
 
-VERBS = ["to_networkx", "to_pgmpy", "to_pyagrum", "write_bif"]
-
-
-def call(verb, x, folder):
-    return getattr(bn, verb)(x, *([folder / "x.bif"] if verb == "write_bif" else []))
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_what_is_no_single_network_with_parameters(verb, car, tmp_path):
-    ensemble = bn.lp(bn.aode("class", car), car, smooth=1)
-    with pytest.raises(TypeError, match=rf"{verb} requires .* Call it on each of members\(x\)"):
-        call(verb, ensemble, tmp_path)
-    with pytest.raises(TypeError, match="x must be a model"):
-        call(verb, car, tmp_path)
-    if verb != "to_networkx":
-        with pytest.raises(ValueError, match="the model has no parameters"):
-            call(verb, bn.nb("class", car), tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize("library", ["networkx", "pgmpy", "pyagrum"])
 def test_without_the_library(library, car_models, monkeypatch):
     for module in [name for name in sys.modules if name.partition(".")[0] == library]:

@@ -554,13 +554,6 @@ def test_files_that_no_pass_follows_are_closed(car):
     assert closed == [True]
 
 
-def test_data_that_changes_between_passes(car):
-    sizes = iter([1728, 432])
-    parts = where_they_are(lambda: [car.iloc[: next(sizes)].astype(str)])
-    with pytest.raises(ValueError, match="1728 rows in the first pass and 432 in a later one"):
-        bn.tan_cl("class", parts)
-
-
 def test_a_file_in_chunks(car, tmp_path):
     path = tmp_path / "car.csv"
     car.to_csv(path, index=False)
@@ -616,21 +609,6 @@ def test_predictions_are_lazy(car, votes, parts):
     )
     with pytest.raises(KeyError, match="newdata: no column 'crime'"):
         bn.predict(x, lazy.drop(columns="crime"))
-
-
-def test_encoded_parts_without_rows_are_told_of(car):
-    weightless = where_they_are(lambda: [car.assign(w=0.0)], weights="w")
-    with pytest.raises(ValueError, match="all weights are 0"):
-        bn.tan_cl("class", weightless)
-    x = bn.tan_cl("class", car)
-    with pytest.raises(ValueError, match="all weights are 0"):
-        bn.lp(x, weightless, smooth=1)
-    for empty in (where_they_are(lambda: [car.iloc[:0]]), where_they_are(by_dask(car.iloc[:0], 1))):
-        with pytest.raises(ValueError, match=r"dataset must have rows; got none"):
-            bn.bnc("tan_cl", "class", empty, smooth=1)
-        len(empty)  # which counts, so that what follows need not
-        with pytest.raises(ValueError, match=r"dataset must have rows; got none"):
-            bn.lp(x, empty, smooth=1)
 
 
 def test_whole_numbers_that_are_floats_in_some_chunks():
