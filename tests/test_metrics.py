@@ -11,7 +11,8 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bnclassify.metrics import METRICS, Metric, bin_sums, calibration_noise, ends_of_equal_width, find_metric
+import bnclassify as bn
+from bnclassify.metrics import METRICS, Metric, find_metric
 from bnclassify.prediction import Labelling, Outcome, Outcomes
 
 
@@ -180,22 +181,29 @@ def test_posteriors_that_differ_by_rounding_are_tied():
     p = np.array([0.6, 0.6, 0.2, 1e-12]) + np.array([1e-13, 0, -1e-13, 0])
     logs = np.log(np.column_stack([p, 1 - p]))
     assert METRICS["auc"].metric_of_rows(logs, actual) == (0.5 + 1 + 0 + 1) / 4
-    edges = np.arange(8, 15) / 15
-    for shift in (-1e-12, 0.0, 1e-12):
-        rows, _, _ = bin_sums(edges + shift, np.ones(7, bool), ends_of_equal_width(15), np.ones(7))
-        assert rows.tolist() == [0] * 7 + [1] * 7 + [0]
+    edges, right = np.arange(8, 15) / 15, np.arange(7) % 2 == 0
+    for shift in (-1e-12, 0.0, 1e-12):  # each is alone in its bin
+        found = calibration_of(edges + shift, right, 15)["calibration_error"]
+        assert found == pytest.approx(np.abs(edges - right).mean())
+
+
+def calibration_of(p, right, bins):
+    """The measures of calibration of rows with the probability p of "yes", some of which are right."""
+    actual = pd.Series(np.where(right, "yes", "no"))
+    return bn.calibration(pd.DataFrame({"no": 1 - p, "yes": p}), actual, bins=bins).loc["yes"]
 
 
 @pytest.mark.parametrize("n", [1, 20, 43, 173, 5000])
 def test_calibration_error_to_expect_of_calibrated_posteriors(n):
     """Means over draws of labels from the posteriors, which are spread over [.5, 1]."""
-    rng = np.random.default_rng(n)
-    p = np.linspace(0.5, 1, n, endpoint=False)
-    drawn = []
+    rng, p = np.random.default_rng(n), np.linspace(0.5, 1, n, endpoint=False)
+    places, drawn = np.ceil(p * 15 - 1e-9).astype(int), []
     for _ in range(2000 if n < 1000 else 100):
-        sums = bin_sums(p, rng.random(n) < p, ends_of_equal_width(15), np.ones(n))
-        drawn.append(METRICS["calibration_error"].value_from_sums(sums))
-    assert calibration_noise(sums) == pytest.approx(np.mean(drawn), rel=0.03)
+        right = rng.random(n) < p
+        drawn.append(np.abs(np.bincount(places, p - right)).sum() / n)
+    found = calibration_of(p, right, 15)
+    assert found["calibration_error"] == pytest.approx(drawn[-1])
+    assert found["expected_error"] == pytest.approx(np.mean(drawn), rel=0.03)
 
 
 def test_figures_of_a_small_table():
@@ -209,11 +217,8 @@ def test_figures_of_a_small_table():
 
 
 def test_bins_hold_their_upper_end():
-    p, right, weights = np.array([0.0, 0.2, 0.2001, 1.0]), np.array([True, False, True, True]), np.ones(4)
-    rows, probability, correct = bin_sums(p, right, ends_of_equal_width(5), weights)
-    assert rows.tolist() == [2, 1, 0, 0, 1]
-    np.testing.assert_allclose(probability, [0.2, 0.2001, 0, 0, 1])
-    assert correct.tolist() == [1, 1, 0, 0, 1]
+    found = calibration_of(np.array([0.0, 0.2, 0.2001, 1.0]), np.array([True, False, True, True]), 5)
+    assert found["calibration_error"] == pytest.approx((abs(0.2 - 1) + abs(0.2001 - 1) + 0) / 4)
 
 
 def test_a_perfect_and_a_hopeless_model():
