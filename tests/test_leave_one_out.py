@@ -335,6 +335,19 @@ def test_powers_are_at_their_optimum(seed, classes, terms):
     assert best_common_power(contrasts.sum(axis=0), np.zeros(30, dtype=int), weights) == found.common
 
 
+def evidence(m, counts, base):
+    """The log evidence of a concentration, (configurations, levels), up to a constant."""
+    cells = gammaln(m * base + counts) - gammaln(m * base)
+    return float(cells.sum() + (gammaln(m) - gammaln(m + counts.sum(axis=1))).sum())
+
+
+def best_concentration(counts, base):
+    occurs = counts > 0
+    sizes = np.array([occurs.sum()]), np.array([len(counts)])
+    [found] = best_concentrations(counts[occurs], base[occurs], sizes[0], counts.sum(axis=1), sizes[1])
+    return found
+
+
 @given(st.data())
 def test_concentrations_are_the_likeliest(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
@@ -343,18 +356,10 @@ def test_concentrations_are_the_likeliest(data):
     if data.draw(st.booleans()):
         counts = counts * 0.7
     base = np.broadcast_to(rng.dirichlet([2, 2, 2]), counts.shape)
-    totals = counts.sum(axis=1)
-
-    def evidence(m):
-        cells = gammaln(m * base + counts) - gammaln(m * base)
-        return float(cells.sum() + (gammaln(m) - gammaln(m + totals)).sum())
-
-    occurs = counts > 0
-    sizes = np.array([occurs.sum()]), np.array([len(totals)])
-    [found] = best_concentrations(counts[occurs], base[occurs], sizes[0], totals, sizes[1])
+    found = best_concentration(counts, base)
     assert LEAST <= found <= MOST
     others = np.geomspace(LEAST, MOST, 200)
-    assert evidence(found) >= max(evidence(m) for m in others) - 1e-6
+    assert evidence(found, counts, base) >= max(evidence(m, counts, base) for m in others) - 1e-6
 
 
 def test_tables_without_evidence_for_a_concentration_have_the_largest():
@@ -383,21 +388,12 @@ def test_tables_without_evidence_for_a_concentration_have_the_largest():
 )
 def test_the_largest_of_several_maxima_is_chosen(counts, base):
     """A few large configurations close to the base, and many small ones far from it: two local maxima."""
-    n, p = np.array(counts, dtype=float), np.array(base)[:, None]
-
-    def value(m):
-        cells = gammaln(m * p + n) - gammaln(m * p)
-        return float(cells.sum() + (gammaln(m) - gammaln(m + n.sum(axis=0))).sum())
-
-    grid = np.geomspace(LEAST, MOST, 400)
-    values = np.array([value(m) for m in grid])
+    n = np.array(counts, dtype=float).T
+    p = np.broadcast_to(base, n.shape)
+    values = np.array([evidence(m, n, p) for m in np.geomspace(LEAST, MOST, 400)])
     slopes = np.sign(np.diff(values))
     assert np.count_nonzero((slopes[:-1] > 0) & (slopes[1:] < 0)) + (slopes[-1] > 0) == 2
-    occurs = n > 0
-    bases = np.broadcast_to(p, n.shape)[occurs]
-    sizes = np.array([occurs.sum()]), np.array([n.shape[1]])
-    [found] = best_concentrations(n[occurs], bases, sizes[0], n.sum(axis=0), sizes[1])
-    assert value(found) >= values.max() - 1e-9
+    assert evidence(best_concentration(n, p), n, p) >= values.max() - 1e-9
 
 
 @pytest.mark.slow
