@@ -181,10 +181,10 @@ def test_posteriors_that_differ_by_rounding_are_tied():
     p = np.array([0.6, 0.6, 0.2, 1e-12]) + np.array([1e-13, 0, -1e-13, 0])
     logs = np.log(np.column_stack([p, 1 - p]))
     assert METRICS["auc"].metric_of_rows(logs, actual) == (0.5 + 1 + 0 + 1) / 4
-    edges, right = np.arange(8, 15) / 15, np.arange(7) % 2 == 0
-    for shift in (-1e-12, 0.0, 1e-12):  # each is alone in its bin
-        found = calibration_of(edges + shift, right, 15)["calibration_error"]
-        assert found == pytest.approx(np.abs(edges - right).mean())
+    edges = np.arange(8, 15) / 15
+    near = np.concatenate([edges - 1e-12, edges + 1e-12])  # two rows per bin, one of them right
+    found = calibration_of(near, np.arange(14) < 7, 15)["calibration_error"]
+    assert found == pytest.approx((2 * edges - 1).sum() / 14)
 
 
 def calibration_of(p, right, bins):
