@@ -107,9 +107,9 @@ def bnc(
         Number of intervals of "quantile", "width" and "mixed".
     min_count : int, optional
         Minimum number of rows per level. Rarer levels are merged, in training
-        data and in new data; numbers are not. By default, a network keeps all levels, and the
-        sum of effects merges levels that occur once in a column with more than
-        twelve levels.
+        data and in new data; numbers are not. By default, a network keeps all
+        levels, and the sum of effects merges levels that occur once in a column
+        with more than twelve levels.
     missing_level : bool, list or "auto", default "auto"
         Whether a missing value is evidence. With "auto", it has an effect in
         the sum of effects, and is not evidence in a network. With False, it is
