@@ -17,7 +17,7 @@ from ..frames import (
     with_groups_as_cases,
 )
 from ..model import Model
-from ..networks.content_order import fractional_weights_as_cases, warn_of_copies
+from ..networks.cases import fractional_weights_as_cases, warn_of_copies
 from ..numbers import Preparing
 from ..parameters import (
     PLAIN,
