@@ -217,8 +217,8 @@ def test_figures_of_a_small_table():
 
 
 def test_bins_hold_their_upper_end():
-    found = calibration_of(np.array([0.0, 0.2, 0.2001, 1.0]), np.array([True, False, True, True]), 5)
-    assert found["calibration_error"] == pytest.approx((abs(0.2 - 1) + abs(0.2001 - 1) + 0) / 4)
+    found = calibration_of(np.array([0.0, 0.2, 0.2001, 1.0]), np.array([True, True, False, True]), 5)
+    assert found["calibration_error"] == pytest.approx(((1 + 0.8) + 0.2001 + 0) / 4)
 
 
 def test_a_perfect_and_a_hopeless_model():
