@@ -133,7 +133,7 @@ def read_feature(
     if is_number:
         values, groups, means, *exact = _groups_of_numbers(as_floats(data.numbers[name]), weights)
     else:
-        merged = None if name in data.numbers else min_count  # a column of two numbers has no rare levels
+        merged = None if name in data.numbers else min_count  # none of two numbers is rare
         values, groups = _groups_of_levels(codes, labels, weights, merged)
     n = len(values.labels)
     mass = _shares(groups, weights, n + 1)
