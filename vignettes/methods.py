@@ -541,8 +541,8 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 #
 # **Pairs.** At most 128 pairs, of the 64 features with the largest effects in all rows, are used. If there are more, they are
 # ranked by the sum of $(G^2 - E) / (E + 100)$ over products z of three principal contrasts of each side, with $G = \sum z\,
-# (y_c - P(c \mid x))$ and E the sum of the squares of its terms: in each fold by the rows outside it, and in the end by at
-# most 65,536 rows, without those that choose their variance again.
+# (y_c - P(c \mid x))$, P by single effects alone, and E the sum of the squares of its terms: in each fold by the rows outside
+# it, and in the end by at most 65,536 rows, without those that choose their variance again.
 #
 # **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than four on a side,
 # and the groups of numbers can have effects
