@@ -306,7 +306,7 @@ def test_labels_of_groups_keep_their_types_and_follow_the_index():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"c": rng.choice(list("abc"), 60), "y": rng.choice(["u", "v"], 60)})
     ten = [1, "1", "2", 2, 3, "3", "4", 4, 5, "5"] * 6
-    options = {"dataset": frame, "smooth": 1, "held_out": "power"}
+    options = {"dataset": frame, "smooth": 1, "held_out": "weights"}
     mine, other = (bn.bnc("nb", "y", groups=g, **options) for g in (ten, np.arange(60) % 10))
     pd.testing.assert_series_equal(bn.loo_summary(mine), bn.loo_summary(other))
     assert "60 (in 10 groups)" in repr(mine)
