@@ -840,8 +840,13 @@ class _Prediction:
         if kept:
             if prior is None and x.class_proportions is not None:
                 prior = dict(zip(x.known_levels[-1], x.class_proportions.shares, strict=True))
-            draws = np.stack([_posteriors_of_targets(own, rows, prior) for own in kept])
-            return bounds_of_draws(estimate, draws, interval)
+            drawn = []
+            for own in kept:
+                of_draw = rows
+                if own.cuts != x.cuts:  # as in cards of few intervals, which each draw merges
+                    of_draw, _ = replace(self, model=own)._rows_and_index(newdata)
+                drawn.append(_posteriors_of_targets(own, of_draw, prior))
+            return bounds_of_draws(estimate, np.stack(drawn), interval)
         bounds = np.empty((2, *estimate.shape))
         for block in slices(len(estimate), self.draws * estimate.shape[1], MOST_DRAWN):
             posteriors = partial(_posteriors_of_targets, rows=rows.subset(block), prior=prior)
