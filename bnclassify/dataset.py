@@ -500,7 +500,9 @@ class Opened(ABC, Generic[Read]):
                 "numbers must be a dict {column: method} if data are counted part by part; got "
                 "text. Name the numeric columns."
             )
-        data: Any = self.encode_raw(targets[0] if targets else None, (*features, *targets), targets)
+        wanted = (*features, *targets)
+        check_columns(wanted, self.columns, "dataset")
+        data: Any = self.encode_raw(targets[0] if targets else None, wanted, targets)
         levels = data.schema.levels_of
         numbers = [name for name in features if name in data.numbers]
         numbers = [name for name in numbers if not (levels[name] and are_categories(levels[name]))]

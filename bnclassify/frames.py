@@ -915,7 +915,6 @@ class Frame(Opened[Dataset]):
     def encode_raw(
         self, class_var: Hashable, columns: Collection[Hashable], coded: Collection[Hashable] = ()
     ) -> Dataset:
-        check_columns(list(columns), self.columns, "dataset")
         chosen = set(columns)
         names = [name for name in self.columns if name in chosen]
         maybe_numbers = {name: False for name in names if name != class_var}
