@@ -414,7 +414,7 @@ class Model(Immutable):
 
     @property
     def training_columns(self) -> tuple[Hashable, ...]:
-        """The columns that its learner could use, as far as known."""
+        """The columns of the data that it was learned from, or those that its learner could use."""
         return () if self.recipe is None else self.recipe.seen or self.recipe.columns or ()
 
     @property

@@ -820,9 +820,8 @@ class _Prediction:
         for block in slices(len(rows), most=_BLOCK_ROWS):
             logs = reweigh(scores_at(x.score, rows.subset(block)))
             best[block] = first_best(logs) if table is None else least_costly(logs, table)
-        if table is not None and set(decisions) <= set(
-            names
-        ):  # labels keep all classes as their categories
+        # Labels keep all classes as their categories.
+        if table is not None and set(decisions) <= set(names):
             best = np.array([names.index(decision) for decision in decisions])[best]
             decisions = names
         return Labelling(decisions, x.class_var, index).labels_of_codes(best)

@@ -182,3 +182,20 @@ def test_more_levels_than_fit_into_memory_are_joined_from_the_rarest():
     p = posteriors(frame, pd.DataFrame({"name": ["40000", "0"]}))["b"]
     assert p[0] > 0.98
     assert p[1] == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("size", [127, 128, 254, 255, 256, 257, 300])
+@pytest.mark.parametrize("settings", [{}, {"min_count": 3}], ids=str)
+def test_declared_levels_without_rows_change_nothing(size, settings):
+    """Groups of levels take a byte if they can."""
+    rng = np.random.default_rng(0)
+    labels = [f"k{k:03}" for k in range(size)]
+    used = [*labels[:30], *labels[-2:]]
+    codes = np.append(np.arange(200) % 30, [30, 31])
+    frame = pd.DataFrame({"a": pd.Categorical.from_codes(codes, used), "x": rng.normal(size=202)})
+    frame["y"] = np.where(codes % 3 + frame["x"] > 1, "u", "v")
+    frame.loc[::9, "a"] = None
+    declared = frame.assign(a=frame["a"].cat.set_categories(labels))
+    first, second = [bn.bnc(class_var="y", dataset=own, **settings) for own in (frame, declared)]
+    expected = bn.predict(first, frame, prob=True)
+    pd.testing.assert_frame_equal(bn.predict(second, declared, prob=True), expected, rtol=0, atol=1e-12)

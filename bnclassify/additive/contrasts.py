@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from ..counts import to_narrowest_type
 from ..dataset import Dataset, as_floats
 from ..numbers import shortest_cuts
 from ..tools.arrays import Array, Codes, Positions
@@ -155,7 +154,7 @@ def _groups_of_levels(
     codes: Codes, labels: tuple[Hashable, ...], weights: Array, min_count: float | None
 ) -> tuple[Values, Codes]:
     """Return levels, or those that are not rare and the others, and the group of each row."""
-    groups = to_narrowest_type(np.where(codes < 0, len(labels), codes))
+    groups = np.where(codes < 0, len(labels), codes).astype(np.min_scalar_type(len(labels) + 1))
     counts = np.bincount(groups, weights, len(labels) + 1)[:-1]
     is_rare = counts < (min_count or 2)
     if len(labels) > _LEVELS:

@@ -165,7 +165,9 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
         ]
         pair = float(f"{variances.of_types['pair'] * scale:.4g}")
         variances = variances._replace(of_types=variances.of_types | {"pair": pair})
-        if not are_ranked:  # then, held-out rows chose factors of pairs, and a power is too large
+        if (
+            not are_ranked
+        ):  # if they are, held-out rows chose their factors, and a power is too large
             power = power_of_all(rows, power, len(large[0]))
             variances = variances._replace(power=power)
     regression = _regression(rows, np.arange(len(rows.classes)), rows.weights, terms)
