@@ -190,11 +190,11 @@ def test_declared_levels_without_rows_change_nothing(size, settings):
     """Groups of levels take a byte if they can."""
     rng = np.random.default_rng(0)
     labels = [f"k{k:03}" for k in range(size)]
-    used = [*labels[:30], *labels[-2:]]
     codes = np.append(np.arange(200) % 30, [30, 31])
-    frame = pd.DataFrame({"a": pd.Categorical.from_codes(codes, used), "x": rng.normal(size=202)})
+    frame = pd.DataFrame({"a": pd.Categorical.from_codes(codes, labels[:32]), "x": rng.normal(size=202)})
     frame["y"] = np.where(codes % 3 + frame["x"] > 1, "u", "v")
-    frame.loc[::9, "a"] = None
+    if size % 2:
+        frame.loc[::9, "a"] = None
     declared = frame.assign(a=frame["a"].cat.set_categories(labels))
     first, second = [bn.bnc(class_var="y", dataset=own, **settings) for own in (frame, declared)]
     expected = bn.predict(first, frame, prob=True)
