@@ -256,7 +256,7 @@ def test_weights_by_held_out_rows_have_no_order(monkeypatch):
     np.testing.assert_allclose(weights[0], weights[1], atol=1e-12)
 
 
-@pytest.mark.parametrize("unit", [3.7, *(pytest.param(unit, marks=pytest.mark.slow) for unit in (1.0, -2.0))])
+@pytest.mark.parametrize("unit", [1.0, *(pytest.param(unit, marks=pytest.mark.slow) for unit in (3.7, -2.0))])
 def test_columns_with_the_same_ranks_are_not_in_the_order_given(unit):
     rng = np.random.default_rng(1)
     x = rng.normal(size=200)

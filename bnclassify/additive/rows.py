@@ -72,6 +72,13 @@ class Rows:
         return np.arange(0, len(self.classes), max(-(-len(self.classes) // most), 1))
 
     @cached_property
+    def order_of_features(self) -> list[int]:
+        """Features in an order by their contents, so that sums do not depend on that of columns."""
+        features = [(f.groups[self.sample], f.contrasts) for f in self.features]
+        keys = [(groups.tobytes(), contrasts.tobytes()) for groups, contrasts in features]
+        return sorted(range(len(keys)), key=keys.__getitem__)
+
+    @cached_property
     def candidates(self) -> list[int]:
         """The features whose pairs are ranked: those with the largest single effects."""
         found = [i for i, f in enumerate(self.features) if f.contrasts.shape[1]]

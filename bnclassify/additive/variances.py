@@ -80,7 +80,8 @@ def choose_variances(
             search, factors = other, _relevances(*np.sum(sizes, axis=0))
     factors_of_pairs = _equal_factors
     if possible:
-        products = _Products.from_rows(rows, sorted({*np.ravel(possible).tolist()}))
+        in_pairs = {*np.ravel(possible).tolist()}
+        products = _Products.from_rows(rows, [i for i in rows.order_of_features if i in in_pairs])
         pairs_of_folds = [possible] * len(search.folds)
         if len(possible) > most:
             pairs_of_folds = []
@@ -319,7 +320,8 @@ class _Parts:
     def from_rows(cls, rows: Rows) -> _Parts:
         keys, own = list[tuple[str, int]](), [np.zeros((len(rows.sample), 0))]
         for name in ("smooth", "line"):
-            for i, feature in enumerate(rows.features):
+            for i in rows.order_of_features:
+                feature = rows.features[i]
                 z = getattr(feature, name)
                 if z.shape[1]:
                     keys.append((name, i))
@@ -379,7 +381,7 @@ class _Products:
         return cls(kernels, {i: k for k, i in enumerate(features)})
 
     def _at(self, pairs: Sequence[Pair]) -> tuple[Positions, Positions]:
-        first, second = np.array([[self.places[i] for i in pair] for pair in pairs]).T
+        first, second = np.sort([[self.places[i] for i in pair] for pair in pairs], axis=1).T
         return first, second
 
     def sum(self, pairs: Sequence[Pair], factors: Array | float = 1.0) -> Array:
