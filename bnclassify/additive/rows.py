@@ -74,8 +74,9 @@ class Rows:
     @cached_property
     def order_of_features(self) -> list[int]:
         """Features in an order by their contents, so that sums do not depend on that of columns."""
-        features = [(f.groups[self.sample], f.contrasts) for f in self.features]
-        keys = [(groups.tobytes(), contrasts.tobytes()) for groups, contrasts in features]
+        # Groups and their shares determine all contrasts but lines.
+        contents = [(f.groups[self.sample], f.mass, f.line) for f in self.features]
+        keys = [tuple([array.tobytes() for array in arrays]) for arrays in contents]
         return sorted(range(len(keys)), key=keys.__getitem__)
 
     @cached_property
