@@ -51,9 +51,8 @@ class Term(NamedTuple):
 
     def cells(self, rows: Positions | slice) -> Codes:
         """Return the cells of rows."""
-        first, *others = [groups[rows] for groups in self.groups]
-        n = np.int32(len(self.contrasts[-1]))
-        return first if not others else first * n + others[0]
+        first, *others = [groups[rows].astype(np.int32) for groups in self.groups]
+        return first if not others else first * len(self.contrasts[1]) + others[0]
 
     def at(self, rows: Positions) -> Term:
         """Return the term of some rows."""
