@@ -47,9 +47,7 @@ _RANKED_ROWS = 2**16  # rows by which pairs are ranked
 _SOME_ROWS = 2**14  # rows by which tables of cells are chosen, and moments of effects computed
 _TABLE_NUMBERS = 2**19  # maximum number of these rows times classes, for tables of cells
 _MOMENT_NUMBERS = 2**23  # maximum number of these rows times effects and classes, for moments
-_LEAST_EFFECT = (
-    0.003  # root mean square of the effects of a pair, in nats, below which it is left out
-)
+_LEAST_EFFECT = 0.003  # in nats, the least root mean square of the effects of a pair
 _DIGITS = 6  # of effects, so that files and pages are small
 
 
@@ -165,9 +163,8 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
         ]
         pair = float(f"{variances.of_types['pair'] * scale:.4g}")
         variances = variances._replace(of_types=variances.of_types | {"pair": pair})
-        if (
-            not are_ranked
-        ):  # if they are, held-out rows chose their factors, and a power is too large
+        # Factors of many pairs fit the held-out rows, too, which then favor too large a power.
+        if not are_ranked:
             power = power_of_all(rows, power, len(large[0]))
             variances = variances._replace(power=power)
     regression = _regression(rows, np.arange(len(rows.classes)), rows.weights, terms)
@@ -209,10 +206,10 @@ def _scale_of_pairs(
 def _rank_pairs(rows: Rows, variances: Variances, held_out: Positions) -> list[Pair]:
     """Return pairs, first those that explain most of what single effects leave unexplained.
 
-    They are ranked without the rows that are held out.
+    They are ranked without the held-out rows.
     """
     at = rows.some(_RANKED_ROWS)
-    # A row that is held out counts once less, so that rows equal to it stay.
+    # The weight of a held-out row is less by 1, so that rows equal to it stay.
     held = np.bincount(held_out, minlength=len(rows.weights))
     weights = np.maximum(rows.weights - held, 0)[at]
     terms = [term.at(at) for term in _single_terms(rows, variances)]
