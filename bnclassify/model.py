@@ -409,10 +409,6 @@ class Model(Immutable):
         return self.preparation.merger or NO_MERGER
 
     @property
-    def cuts(self) -> Mapping[Hashable, tuple[float, ...]]:
-        return self.discretizer.cuts
-
-    @property
     def training_columns(self) -> tuple[Hashable, ...]:
         """The columns of the data that it was learned from, or those that its learner could use."""
         return () if self.recipe is None else self.recipe.seen or self.recipe.columns or ()
@@ -742,7 +738,7 @@ class CountedModel(Model):
             "features": self.features,
             "families": self._families_to_count,
             "densities": tuple(zip(self.densities, kinds, strict=True)),
-            "cut points": tuple(self.cuts.items()),
+            "cut points": tuple(self.discretizer.cuts.items()),
             "preparation": self.preparation,
             "prior": getattr(self.learned.get("counts"), "prior", None),
             "class proportions": getattr(self.class_proportions, "shares", None),

@@ -469,7 +469,7 @@ def effect_on_log_odds(x: Model, feature: Hashable, target: Hashable | None = No
     # which the feature is missing, too, then one per level or point of the feature.
     given = np.arange(len(model.levels_by_name[feature]))
     if points is not None:
-        given = np.searchsorted(model.cuts.get(feature, ()), points, side="left")
+        given = np.searchsorted(model.discretizer.cuts.get(feature, ()), points, side="left")
     codes = np.full((len(model.features), len(lines), 1 + len(given)), -1)
     codes[model.features.index(feature), :, 1:] = given
     if parent is not None:
@@ -842,7 +842,9 @@ class _Prediction:
             drawn = []
             for own in kept:
                 of_draw = rows
-                if own.cuts != x.cuts:  # as in cards of few intervals, which each draw merges
+                if (
+                    own.discretizer.cuts != x.discretizer.cuts
+                ):  # as in cards of few intervals, which each draw merges
                     of_draw, _ = replace(self, model=own)._rows_and_index(newdata)
                 drawn.append(_posteriors_of_targets(own, of_draw, prior))
             return bounds_of_draws(estimate, np.stack(drawn), interval)

@@ -182,7 +182,7 @@ def test_each_feature_has_its_nearest_value(sick):
         closer = [row | {line["variable"]: value} for value in steps]
         assert (bn.predict(x, closer) == "yes").all()
     assert found["from"].tolist() == [row[name] for name in found["variable"]]
-    cuts = [x.cuts[name] for name in found["variable"]]
+    cuts = [x.discretizer.cuts[name] for name in found["variable"]]
     crossed = [np.searchsorted(c, [b, a]) for c, a, b in zip(cuts, found["from"], found["to"], strict=True)]
     sizes = [(after - before) / len(c) for c, (before, after) in zip(cuts, crossed, strict=True)]
     assert sizes == sorted(sizes)

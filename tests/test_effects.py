@@ -534,11 +534,11 @@ def test_cut_points_of_sums_have_few_digits_and_separate_the_same_rows():
     odds = 2 * data["third"] + (data["x"] - 50) / 10 - data["grade"] / 3 + rng.logistic(size=400)
     data["y"] = np.where(odds > 0.5, "yes", "no")
     x = bn.bnc(class_var="y", dataset=data, pairs=0)
-    assert set(x.cuts["third"]) <= {0.25, 0.75}
-    assert all(len(f"{cut:.12g}") <= 4 for cut in x.cuts["grade"])
+    assert set(x.discretizer.cuts["third"]) <= {0.25, 0.75}
+    assert all(len(f"{cut:.12g}") <= 4 for cut in x.discretizer.cuts["grade"])
     values = np.sort(data["x"])
-    assert len(x.cuts["x"]) > 1
-    for cut in x.cuts["x"]:
+    assert len(x.discretizer.cuts["x"]) > 1
+    for cut in x.discretizer.cuts["x"]:
         low, high = values[values <= cut].max(), values[values > cut].min()
         digits = len(repr(cut).split(".")[1].rstrip("0"))
         shorter = np.round((low + high) / 2, digits - 1)

@@ -153,7 +153,7 @@ def test_values_that_a_coding_joins_share_its_probability():
     frame = pd.DataFrame({"a": rng.normal(size=300) + is_q, "b": rng.normal(size=300)})
     frame = frame.assign(y=np.where(is_q, "q", "p"))
     x = bn.bnc("nb", "y", frame, smooth=1, discretize="averaged")
-    values = [*x.cuts["a"], x.cuts["a"][-1] + 1]  # one in each interval
+    values = [*x.discretizer.cuts["a"], x.discretizer.cuts["a"][-1] + 1]  # one in each interval
     codes, joint = np.stack([np.arange(len(values)), np.full(len(values), -1)]), 0.0
     for formula in x.value_formulas:
         group = formula.codings_by_feature[0][:-1]

@@ -175,7 +175,8 @@ class EffectTable(BuiltOn):
     def values_by_feature(self) -> dict[Hashable, Values]:
         """The values of each feature without missing ones."""
         return {
-            name: Values(self.levels_by_name[name], self.cuts.get(name)) for name in self.features
+            name: Values(self.levels_by_name[name], self.discretizer.cuts.get(name))
+            for name in self.features
         }
 
     @property
@@ -299,8 +300,12 @@ class EffectTable(BuiltOn):
 
     def shown_values(self, name: Hashable) -> list[Hashable]:
         """Return the values of a feature: intervals or labels, and the last for missing values."""
-        is_cut = name in self.cuts
-        values = intervals_between_cuts(self.cuts[name]) if is_cut else self.levels_by_name[name]
+        is_cut = name in self.discretizer.cuts
+        values = (
+            intervals_between_cuts(self.discretizer.cuts[name])
+            if is_cut
+            else self.levels_by_name[name]
+        )
         return [*values, MISSING]
 
 

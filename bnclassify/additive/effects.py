@@ -237,7 +237,7 @@ def _pair_axes(x: EffectTable, pair: PairEffects) -> list[_PairAxis]:
     """
     axes = list[_PairAxis]()
     for i, groups in zip(pair.features, pair.groups, strict=True):
-        cuts, missing = x.cuts.get(x.features[i]), [MISSING] * int(groups[-1] >= 0)
+        cuts, missing = x.discretizer.cuts.get(x.features[i]), [MISSING] * int(groups[-1] >= 0)
         if cuts is None:
             labels = [*x.known_levels[i], *missing]
             places = np.append(np.arange(len(groups) - 1), len(labels) - 1 if missing else -1)
@@ -396,7 +396,7 @@ def _grid_of_feature(x: Model, name: Hashable) -> _Grid:
     Example: with the cuts 1 and 4, the points are 1, 4 and ∞, one per interval.
     A density has a grid.
     """
-    labels, cuts = x.levels_by_name[name], x.cuts.get(name)
+    labels, cuts = x.levels_by_name[name], x.discretizer.cuts.get(name)
     if name in x.densities:
         numbers, widths = density_grid(x.densities[name])
         points = np.unique(np.array(short_point_texts(numbers[:-1].tolist()), dtype=np.float64))
@@ -1009,7 +1009,9 @@ def monotonize(
         raise ValueError(
             f"dataset must have rows with a label of {shown(table.class_var)}; got none."
         )
-    orders = {n: _level_order_of(table, n, dataset) for n in directions if n not in table.cuts}
+    orders = {
+        n: _level_order_of(table, n, dataset) for n in directions if n not in table.discretizer.cuts
+    }
     constraints = _Constraints(dict(directions), orders, target)
     result = _make_monotone(model, table, dataset, constraints)
     _warn_of_effects_against_directions(table, result, data, constraints)
@@ -1118,7 +1120,7 @@ def _table_positions_low_to_high(
 ) -> Positions:
     """Return positions of a feature's values, low to high, without missing and unseen ones."""
     labels = x.levels_by_name[name]
-    if name in x.cuts:
+    if name in x.discretizer.cuts:
         return np.arange(len(labels))
     known = [label for label in constraints.orders[name] if label in labels]
     return np.array([labels.index(label) for label in known], dtype=np.intp)

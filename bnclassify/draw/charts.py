@@ -432,7 +432,7 @@ def plot_effect(
     x = check_model(x)
     if isinstance(feature, tuple) and feature not in x.features:
         return _draw_effects_of_pair(x, feature, target, ax)
-    effect, cuts = effect_on_log_odds(x, feature, target), x.cuts.get(feature, ())
+    effect, cuts = effect_on_log_odds(x, feature, target), x.discretizer.cuts.get(feature, ())
     if not cuts and len(effect.levels) > _MOST_LEVELS:
         expected = f"a feature with at most {_MOST_LEVELS} levels"
         got = f"{len(effect.levels):,} levels. Merge rare levels with merge_rare"
@@ -520,7 +520,9 @@ def _band_of_draws(x: Model, effect: Effect, points: Array) -> Array | None:
     lines = []
     for one in (x, *draws):
         odds: Array = effect_on_log_odds(one, effect.feature, effect.target).log_odds[0]
-        lines.append(odds[np.searchsorted(one.cuts.get(effect.feature, ()), inside, side="left")])
+        lines.append(
+            odds[np.searchsorted(one.discretizer.cuts.get(effect.feature, ()), inside, side="left")]
+        )
     own, others = lines[0], np.array(lines[1:])
     width: Array = special.stdtrit(len(others) - 1, 0.95) * others.std(axis=0, ddof=1)
     return np.stack([own - width, own + width])

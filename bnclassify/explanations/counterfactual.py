@@ -211,7 +211,7 @@ def check_possible_changes(
         name: [label for label in labels if label != MISSING]
         for name, labels in x.levels_by_name.items()
     }
-    numeric = {*x.densities, *[name for name, cuts in x.cuts.items() if cuts]}
+    numeric = {*x.densities, *[name for name, cuts in x.discretizer.cuts.items() if cuts]}
     ends, levels = dict[Hashable, tuple[float, float]](), dict[Hashable, frozenset[Hashable]]()
     for name, values in (ranges or {}).items():
         argument, labels = f"ranges[{name!r}]", known[name]
@@ -257,9 +257,11 @@ def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> l
         if is_fixed or codes[i] < 0 or labels[codes[i]] == MISSING:
             continue
         before: Any = original_values(raw, name)[0]
-        if name in raw.numbers and name in x.cuts:
+        if name in raw.numbers and name in x.discretizer.cuts:
             ends = wish.ends.get(name, (-np.inf, np.inf))
-            found = _changes_to_other_intervals(i, codes[i], x.cuts[name], float(before), ends)
+            found = _changes_to_other_intervals(
+                i, codes[i], x.discretizer.cuts[name], float(before), ends
+            )
         else:
             found = []
             for code, label in enumerate(labels):

@@ -64,7 +64,7 @@ def scorer_of_model(x: object) -> Scorer:
         # rare levels were merged into one more, which is also that of new labels
         known, other = (kept[name], len(kept[name])) if name in kept else (observed, -1)
         has_density = name in model.densities
-        cuts = () if has_density else model.cuts.get(name)
+        cuts = () if has_density else model.discretizer.cuts.get(name)
         columns.append(ColumnCoding(name, known, cuts, other, missing, has_density))
     return Scorer(model.class_var, model.known_levels[-1], tuple(columns), formula)
 

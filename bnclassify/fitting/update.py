@@ -76,7 +76,7 @@ def update(x: M, dataset: AnyTable | Countable, *, levels: Literal["same", "grow
     OneOf(("same", "grow")).check("levels", levels)
     model, rows = check_fitted(x), open_data(dataset)
     if levels == "grow":
-        fixed = {*model.cuts, *model.merger.columns}
+        fixed = {*model.discretizer.cuts, *model.merger.columns}
         names = [name for name in model.variables if name not in fixed]
         known = None if rows.in_parts else model.levels_by_name
         numeric = [name for name in names if name in model.densities]

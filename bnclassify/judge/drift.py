@@ -252,7 +252,7 @@ def _sample_of_rows(x: Model, rows: AnyTable, argument: str) -> _Sample:
         except (TypeError, ValueError):  # a column that a model does not need
             continue
         column = column.with_positive_weights()
-        if name in column.numbers and name in x.cuts:
+        if name in column.numbers and name in x.discretizer.cuts:
             numbers[name] = as_floats(column.numbers[name])
             gap = np.isnan(numbers[name])
         else:
@@ -341,8 +341,8 @@ def _changes_of_column(x: Model, name: Hashable, then: _Sample, now: _Sample) ->
         ]
         others = sum(now.labels[name].values()) - float(tables[1].sum())
         unseen[1] = others / float(now.weights.sum())
-    elif name in x.cuts and (name in then.levels or name in now.numbers):
-        n = len(x.cuts[name]) + 1
+    elif name in x.discretizer.cuts and (name in then.levels or name in now.numbers):
+        n = len(x.discretizer.cuts[name]) + 1
         measured = "intervals" if n > 1 else "range" if has_range else "nothing"
         before = then.levels.get(name, then.weights)[:n]
         after = now.levels.get(name, np.array([sides.sum()]))[:n]

@@ -417,7 +417,7 @@ def sample(
     numbers, discretizer = means_or_draws_of_numbers(model, codes, generator), model.discretizer
     given: dict[Hashable, object] = {} if evidence is None else dict(evidence.items())
     for name, value in given.items():
-        is_number = name in model.densities or name in model.cuts
+        is_number = name in model.densities or name in model.discretizer.cuts
         if is_number and isinstance(value, RealNumber) and not is_missing(value):
             numbers[name] = np.full(n, float(value))
     columns: dict[Hashable, Array | pd.Categorical[Any]] = {}
