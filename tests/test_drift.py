@@ -276,6 +276,10 @@ def test_groups_of_several_columns_stay_apart(car):
     sizes = pd.Categorical(["small", "big"] * 864, categories=["small", "none", "big"])
     ordered = bn.summary(x, car.assign(a=sizes, b=0), by=["a", "b"], k=0)
     assert ordered.index.tolist() == ["small, 0", "big, 0", "(all)"]
+    overlapping = [pd.Interval(3, 8), pd.Interval(0, 5)]
+    for values in (pd.Categorical(overlapping * 864), pd.array(overlapping * 864)):
+        groups = bn.summary(x, car.assign(a=values), by="a", k=0)
+        assert groups.index.tolist() == [*overlapping[::-1], "(all)"]
 
 
 def test_what_is_wrong_with_groups(car):

@@ -275,7 +275,9 @@ def _values_in_order(column: pd.Series[Any]) -> pd.Categorical[Any]:
             f"{shown(column.name)} with values of type {listed(kinds)}. Convert it, for example "
             "with .astype(str)."
         ) from None
-    codes = pd.Index(values).get_indexer(pd.Index(column))
+    # Of type object, because overlapping intervals cannot be looked up as intervals.
+    places = pd.Index(values, dtype=object, tupleize_cols=False)
+    codes = places.get_indexer(pd.Index(column, dtype=object, tupleize_cols=False))
     if MISSING in values and (codes < 0).any():
         raise ValueError(
             f"by must name columns without missing values or without the value {MISSING!r}; got "
