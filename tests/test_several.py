@@ -402,7 +402,7 @@ def test_weighted_rows_count_as_often_as_they_weigh(votes):
 def test_a_chain_takes_any_learner_any_method_any_order(votes):
     names = ["Class", "crime", "immigration"]
     order = ["crime", "immigration", "Class"]
-    x = bn.chain(names, votes, learner="kdb_mi", order=order, dag_args={"kdbk": 1})
+    x = bn.chain(names, votes, learner="kdb_mi", order=np.array(order), dag_args={"kdbk": 1})
     assert [bn.class_var(member) for member in bn.members(x)] == order
     assert "order" in repr(x)
     model = bn.lp(x, votes, smooth=1, wanbia=True)
@@ -424,7 +424,6 @@ def test_too_many_combinations(votes, monkeypatch):
     average = bn.lp(bn.maode(names, votes), votes, smooth=1)
     chained = bn.lp(bn.chain(names, votes), votes, smooth=1)
     greedy = bn.predict(chained, votes, prob=True, greedy=True)
-    monkeypatch.setattr("bnclassify.several.multidimensional.MOST_COMBINATIONS", 4)
     monkeypatch.setattr("bnclassify.several.multidimensional.MOST_COMBINATIONS", 4)
     with pytest.raises(ValueError, match="joint=False"):
         bn.predict(average, votes, joint=True)

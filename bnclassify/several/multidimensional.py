@@ -1150,7 +1150,7 @@ def chain(
         drawn = [generator.permutation(len(names)).tolist() for _ in range(n - 1)]
         chain_orders += tuple([tuple([names[i] for i in own]) for own in drawn])
     else:
-        given = [order or names] if orders is None else orders
+        given = [names if order is None else order] if orders is None else orders
         Instance(Sequence, "a number of chains, or a list of orders").check("orders", given)
         chain_orders = tuple([Names().check("order", own) for own in given])
     for own in chain_orders:
