@@ -148,6 +148,8 @@ def test_preparation_and_dropped_columns(people):
     assert steps.merger.columns == ("town",)
     plain = bn.preparation(bn.nb("class", features=["a"]))
     assert (plain.discretizer, plain.merger, len(plain.cut_points)) == (None, None, 0)
+    card = bn.scorecard(bn.lp(bn.nb("buys", people[["town", "buys"]]), people, smooth=1))
+    assert bn.preparation(card) == plain
     averaged = bn.bnc("nb", "buys", people, smooth=1, discretize="averaged")
     assert facts(averaged)["discretized"] == "age, noise (averaged)"
     kept = bn.bnc("nb", "buys", people.drop(columns="flat"), smooth=1, numbers="gaussian")

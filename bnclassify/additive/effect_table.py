@@ -25,7 +25,15 @@ from ..model import (
     Recipe,
     forward_to_basis,
 )
-from ..numbers import Discretizer, Merger, Preparation, cut_point_as_text, interval_labels
+from ..numbers import (
+    NO_CUTS,
+    NO_PREPARATION,
+    Discretizer,
+    Merger,
+    Preparation,
+    cut_point_as_text,
+    interval_labels,
+)
 from ..scores import (
     USUAL_ROWS,
     Completed,
@@ -66,7 +74,6 @@ RESERVED = ("feature", "value", "given", "given_value", "share", "observed")
 
 LEAST_MASS = 1e-12
 _EFFECT = (-1e9, 1e9)  # so that sums of effects are finite, also in damaged files
-_PLAIN = Preparation()
 _SMALL = 1e-12  # difference of equal effects
 _HALF = 0.5  # pseudo-count of each value, so that intervals without rows keep their effects
 
@@ -141,7 +148,7 @@ class EffectTable(BuiltOn):
     tables: tuple[Array, ...]
     constant: Array
     shares: tuple[Array, ...] = ()
-    preparation: Preparation = _PLAIN
+    preparation: Preparation = NO_PREPARATION
     recipe: Recipe | None = None
     learned: Mapping[str, Any] = field(default_factory=dict)
     unknown: UnknownEffects | None = None
@@ -330,7 +337,7 @@ def build_effect_table(
     classes: tuple[Hashable, ...],
     values: Mapping[Hashable, Values],
     parents: Mapping[Hashable, Sequence[Hashable]],
-    like: Discretizer | None = None,
+    like: Discretizer = NO_CUTS,
     **fields: Any,
 ) -> EffectTable:
     """Return a table with these values of features, which reads numbers ``like`` its model."""
@@ -338,10 +345,8 @@ def build_effect_table(
     levels = [own.labels for own in values.values()]
     structure = BNC(class_var, (*families, (class_var,)), (*levels, classes))
     cuts = {name: own.cuts for name, own in values.items() if own.cuts is not None}
-    kept, ranges = dict[Hashable, Any](), dict[Hashable, Any]()  # of the discretizer of its model
-    if like is not None:
-        kept = {name: labels for name, labels in like.kept.items() if name in values}
-        ranges = dict(zip(like.columns, like.ranges, strict=False))
+    kept = {name: labels for name, labels in like.kept.items() if name in values}
+    ranges: dict[Hashable, Any] = dict(zip(like.columns, like.ranges, strict=False))
     names = (*cuts, *kept)
     points = (*cuts.values(), *[()] * len(kept))
     labels = (*[()] * len(cuts), *kept.values())
@@ -349,7 +354,7 @@ def build_effect_table(
     steps = Discretizer("steps", names, points, labels, own_ranges if any(own_ranges) else ())
     known = {n: own.labels[:-1] for n, own in values.items() if own.labels[-1:] == (UNSEEN,)}
     merger = Merger(1, UNSEEN, tuple(known), tuple(known.values())) if known else None
-    prepares = Preparation(merger, steps if cuts or like is not None else None)
+    prepares = Preparation(merger, steps if names else None)
     return EffectTable(structure, preparation=prepares, **fields)
 
 
