@@ -249,6 +249,12 @@ def test_ranges_and_directions(sick, car):
         z, doors.iloc[1700], "unacc", ranges={"doors": (2, 3)}, directions={"doors": "decreasing"}, most=6
     )
     assert (fewer["to"][fewer["variable"] == "doors"].astype(int) <= 3).all()
+    safe = car.assign(safety=car["safety"] == "high")
+    w = bn.bnc("nb", "class", safe, smooth=1)
+    risen = bn.counterfactual(w, safe.iloc[1723], "vgood", directions={"safety": "increasing"})
+    assert risen[risen["variable"] == "safety"]["to"].tolist() == [True]
+    fallen = bn.counterfactual(w, safe.iloc[1723], "vgood", directions={"safety": "decreasing"})
+    assert "safety" not in fallen["variable"].tolist()
 
 
 def test_what_stays_as_it_is(car, voting):

@@ -271,7 +271,7 @@ def value_changes(x: Model, codes: Sequence[int], raw: Dataset, wish: Wish) -> l
                 if is_within and code != codes[i] and label != MISSING:
                     found.append(ValueChange(i, code, label, None))
         sign = {"increasing": 1, "decreasing": -1}.get(wish.directions.get(name, ""))
-        moves += [move for move in found if not sign or sign * (move.value - before) > 0]
+        moves += [m for m in found if not sign or sign * (float(m.value) - float(before)) > 0]
     return moves
 
 
