@@ -47,7 +47,7 @@ from ..judge.compare import (
     t_half_width,
 )
 from ..judge.structures import check_strength, chosen_threshold
-from ..metrics import METRICS, bin_means, bin_sums
+from ..metrics import METRICS, bin_means, bin_sums, calibration_error
 from ..model import Model
 from ..prediction import Effect, effect_on_log_odds, target_position, weigh_evidence
 from ..questions.learned import feature_weights, manb_arc_posterior, search_steps
@@ -1219,7 +1219,8 @@ def plot_calibration(
     best = first_best(p) if target is None else np.full(len(p), classes.index(target))
     chosen, right = p[np.arange(len(p)), best], best == codes
     ends = ends_of_bins(chosen, bins, strategy)
-    rows, at, shares = bin_means(bin_sums(chosen, right, ends, np.ones(len(p))))
+    sums = bin_sums(chosen, right, ends, np.ones(len(p)))
+    rows, at, shares = bin_means(sums)
     variances = bin_means(bin_sums(chosen, right, ends, chosen * (1 - chosen)))[0]
     spread: Array = _NORMAL_95 * np.sqrt(variances) / rows
     # Wilson's limits of 5 in 10 rows: 0.237 and 0.763
@@ -1239,8 +1240,7 @@ def plot_calibration(
     axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
     share = "in which it is right" if target is None else f"of class {target}"
     axes.set_ylabel(label_in_lines(f"share of rows {share}", 40))
-    error = float(np.average(np.abs(at - shares), weights=rows))
-    title = f"{rows.sum():,.0f} rows, calibration error {error:.3f}"
+    title = f"{rows.sum():,.0f} rows, calibration error {calibration_error(sums):.3f}"
     given = "the most probable class" if target is None else target
     add_title_and_legend(axes, ax, title, f"probability given to {given}", names)
     return axes
