@@ -528,11 +528,12 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # where ρ multiplies all effects and has 13 values from $e^{-0.8}$ to $e^{0.4}$, and $τ_0$ is 0.3, or 0.01 for pairs. A climb
 # from $τ_0$ changes one τ after another by factors of ten (smooth: 0.003 to 30; lines: 0, 0.03 to 30; pairs: 0, 0.0001 to 10)
 # while the loss falls by .0001 per row. The result is the mean of ln τ over what was tried since the last type or factor was
-# added, with weights $e^{-\text{loss}}$, and has two digits, as factors have. A factor is a step of the fixed point of MacKay
-# (1992), $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the posterior variance σ² of a weight, and
-# all u are scaled to have the sum of all v. A fold has the factors of the rows outside it; in the end, features have those of
-# the sums of u and of v over folds, and pairs those of all rows of the sample. They are used if the loss falls. Of 800 rows or more, three quarters of at most 1,600 predict the others
-# with one, ten and a hundred times the variance of pairs, and the mean of these is chosen in the same way: more rows often
+# added, with weights $e^{-\text{loss}}$, and has two digits, as factors have. A factor is a product of steps of the fixed point of
+# MacKay (1992), $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the posterior variance σ² of a
+# weight, and all u are scaled to have the sum of all v: two steps for features and one for pairs. A fold has the factors of the
+# rows outside it, and the model in the end those of all rows of the sample. They are used if the loss falls. Of 800 rows or
+# more, three quarters of at most 1,600 predict the others with one, ten and a hundred times the variance of pairs, and the mean
+# of these is chosen in the same way: more rows often
 # favor larger effects of pairs than 400 do.
 #
 # **Power.** All weights are multiplied by $\frac{n}{n + 20}\, \bar ρ^{\min(1, \sqrt{m / n})}$ for n rows, of which m chose
@@ -541,7 +542,7 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 #
 # **Pairs.** At most 128 pairs, of the 64 features with the largest effects in all rows, are used. If there are more, they are
 # ranked by the sum of $(G^2 - E) / (E + 100)$ over products z of three principal contrasts of each side, with $G = \sum z\,
-# (y_c - P(c \mid x))$, P by single effects alone, and E the sum of the squares of its terms: in each fold by the rows outside
+# (y_c - P(c \mid x))$, P by single effects with the variances that they have without pairs, and E the sum of the squares of its terms: in each fold by the rows outside
 # it, and in the end by at most 65,536 rows, without those that choose their variance again.
 #
 # **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than four on a side,

@@ -212,7 +212,7 @@ def _rank_pairs(rows: Rows, variances: Variances, held_out: Positions) -> list[P
     # The weight of a held-out row is less by 1, so that rows equal to it stay.
     held = np.bincount(held_out, minlength=len(rows.weights))
     weights = np.maximum(rows.weights - held, 0)[at]
-    terms = [term.at(at) for term in _single_terms(rows, variances)]
+    terms = [term.at(at) for term in _single_terms(rows, variances.alone, variances.factors)]
     regression = _regression(rows, at, weights, terms)
     residuals = -np.exp(regression.scores(regression.fit(tolerance=1e-4)))
     residuals[np.arange(len(at)), rows.classes[at]] += 1
@@ -223,7 +223,7 @@ def _terms(
     rows: Rows, chosen: Sequence[Pair], variances: Variances
 ) -> tuple[dict[int, _Side], list[Term]]:
     """Return the sides of pairs by feature, and the terms of single effects and of pairs."""
-    terms = _single_terms(rows, variances)
+    terms = _single_terms(rows, variances.of_types, variances.factors)
     if not chosen:
         return {}, terms
     n, n_classes = float(rows.weights.sum()), len(rows.labels)
@@ -250,16 +250,17 @@ def _most_of_sides(sizes: Sequence[int], pairs: Sequence[Pair], most: float) -> 
     return 2
 
 
-def _single_terms(rows: Rows, variances: Variances) -> list[Term]:
+def _single_terms(
+    rows: Rows, of_types: dict[str, float], factors: dict[tuple[str, int], float]
+) -> list[Term]:
     """Return the terms of single effects, of contrasts times the root of their variance."""
     terms = []
     for i, feature in enumerate(rows.features):
-        of_types = [np.zeros((len(feature.mass), 0))]
+        contrasts = [np.zeros((len(feature.mass), 0))]
         for name in ("line", "smooth"):
-            factor = variances.factors.get((name, i), 1.0)
-            variance = max(variances.of_types.get(name, 0.0) * factor, 1e-6)
-            of_types.append(getattr(feature, name) * np.sqrt(variance))
-        terms.append(Term((feature.groups,), (np.hstack(of_types),), 1.0))
+            variance = max(of_types.get(name, 0.0) * factors.get((name, i), 1.0), 1e-6)
+            contrasts.append(getattr(feature, name) * np.sqrt(variance))
+        terms.append(Term((feature.groups,), (np.hstack(contrasts),), 1.0))
     return terms
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,9 +49,11 @@ _CENTER = {name: values[len(values) // 2] for name, values in _GRID.items()}
 class Variances(NamedTuple):
     """Prior variances by type of contrast, and factors of these by type and feature.
 
-    ``power`` multiplies all effects, and ``factors_of_pairs`` is a function of pairs.
+    Those without pairs are ``alone``, ``power`` multiplies all effects, and
+    ``factors_of_pairs`` is a function of pairs.
     """
 
+    alone: dict[str, float]
     of_types: dict[str, float]
     power: float
     factors: dict[tuple[str, int], float]
@@ -66,19 +68,24 @@ def choose_variances(
     alike: dict[tuple[str, int], float] = dict.fromkeys(parts.keys, 1.0)
     if not parts.keys or len(rows.labels) < 2 or not np.ptp(rows.folds):
         pair = _CENTER["pair"] if is_fixed and possible else 0.0
-        return Variances({**_CENTER, "pair": pair}, 1.0, alike, _equal_factors)
+        return Variances(_CENTER, {**_CENTER, "pair": pair}, 1.0, alike, _equal_factors)
     search = _Search(rows)
     factors: Array = np.ones(len(parts.keys))
     search.add([parts.kernels(factors)] * len(search.folds))
     search.climb(parts.types)
     if len(parts.keys) > 1:
         other = copy(search)
-        sizes = [parts.sizes(search, v) for v in range(len(search.folds))]
-        other.add([parts.kernels(_relevances(*own)) for own in sizes])
+        single = search.best.variances
+        other.add(
+            [
+                parts.kernels(parts.factors(single, fold, scores))
+                for fold, scores in zip(search.folds, search.best.state, strict=True)
+            ]
+        )
         other.climb(parts.types)
         if other.best.loss < search.best.loss - _ENOUGH:
-            search, factors = other, _relevances(*np.sum(sizes, axis=0))
-    factors_of_pairs = _equal_factors
+            search, factors = other, parts.factors(single, search.all, search.all.start)
+    alone, factors_of_pairs = search.mean(), _equal_factors
     if possible:
         in_pairs = {*np.ravel(possible).tolist()}
         products = _Products.from_rows(rows, [i for i in rows.order_of_features if i in in_pairs])
@@ -94,10 +101,11 @@ def choose_variances(
         search.climb(["pair", *parts.types])
         if search.best.variances["pair"] and len(possible) > 1:
             other = copy(search)
-            before, variance = search.best, search.best.variances["pair"]
-            added = list[dict[str, Array]]()
-            for v, (fold, pairs) in enumerate(zip(search.folds, pairs_of_folds, strict=True)):
-                own = products.factors(pairs, variance, fold.train, search.fit(v))
+            variances, added = search.best.variances, list[dict[str, Array]]()
+            for fold, scores, kernels, pairs in zip(
+                search.folds, search.best.state, search.kernels, pairs_of_folds, strict=True
+            ):
+                own = products.factors(pairs, variances, fold, _kernel(kernels, variances), scores)
                 added.append({"pair": products.sum(pairs, own)})
             other.add(added)
             if other.best.loss < search.best.loss - _ENOUGH:
@@ -105,16 +113,14 @@ def choose_variances(
 
                 def factors_of_pairs(pairs: Sequence[Pair]) -> Array:
                     kernels = parts.kernels(factors) | {"pair": products.sum(pairs)}
-                    fold = search.all
-                    scores = np.zeros(fold.marks.shape)
-                    fitted = fold.fit(_kernel(kernels, before.variances), scores, inverts=True)
-                    return products.factors(pairs, variance, fold.train, fitted)
+                    kernel, fold = _kernel(kernels, variances), search.all
+                    return products.factors(pairs, variances, fold, kernel, fold.start)
 
-    variances, power = search.mean(), power_of_all(rows, search.mean_power(), len(rows.sample))
-    if possible and is_fixed and not variances["pair"]:
-        variances["pair"] = _CENTER["pair"]
+    means, power = search.mean(), power_of_all(rows, search.mean_power(), len(rows.sample))
+    if possible and is_fixed and not means["pair"]:
+        means["pair"] = _CENTER["pair"]
     found = dict(zip(parts.keys, factors.tolist(), strict=True))
-    return Variances(variances, power, found, factors_of_pairs)
+    return Variances(alone, means, power, found, factors_of_pairs)
 
 
 def power_of_all(rows: Rows, power: float, n_sample: int) -> float:
@@ -161,6 +167,11 @@ class _Fold:
     def train(self) -> Positions:
         return self.rows[: self.n_train]
 
+    @property
+    def start(self) -> Array:
+        """Scores of 0 of the rows that train."""
+        return np.zeros(self.marks[: self.n_train].shape)
+
     def fit(self, kernel: Array, scores: Array, *, inverts: bool = False) -> _Posterior:
         """Return the scores of rows that train, from given ones."""
         n = self.n_train
@@ -184,7 +195,7 @@ class _Search:
         self.n_held_out = int(np.count_nonzero(rows.folds >= 0))
         self.kernels: list[dict[str, Array]] = [{} for _ in self.folds]
         self.tried = list[_Try]()
-        self.best = _Try(np.inf, {}, [np.zeros(f.marks[: f.n_train].shape) for f in self.folds])
+        self.best = _Try(np.inf, {}, [fold.start for fold in self.folds])
 
     def add(self, of_folds: Sequence[dict[str, Array]]) -> None:
         """Add types of contrasts, with kernels at the rows of the sample, or replace them.
@@ -233,11 +244,6 @@ class _Search:
     def _posterior(self) -> Array:
         """The posterior probabilities of what was tried, proportional to exp(−n loss)."""
         return softmax(-self.n_held_out * np.array([one.loss for one in self.tried]), axis=0)
-
-    def fit(self, v: int) -> _Posterior:
-        """Return the posterior of the scores of the rows that train in a fold, inverted."""
-        kernel = _kernel(self.kernels[v], self.best.variances)
-        return self.folds[v].fit(kernel, self.best.state[v], inverts=True)
 
     def _try(self, variances: dict[str, float]) -> _Try:
         for one in self.tried:
@@ -343,17 +349,27 @@ class _Parts:
             found[name] = (z * factors[self.owners[types == name]].astype("f")) @ z.T
         return found
 
-    def sizes(self, search: _Search, v: int) -> Array:
-        """Return the squares of the effects of parts, and those expected, (2, parts).
+    def factors(self, variances: dict[str, float], fold: _Fold, scores: Array) -> Array:
+        """Return factors of the variances of parts, in two turns with the rows that train.
 
-        With the rows outside a fold, effects have the squares τ |Zᵀ α|², and τ tr
-        (K + 1/d)⁻¹ Z Zᵀ is what their variance τ expects.
+        The effects of a part have the squares τ |Zᵀ α|², and τ tr (K + 1/d)⁻¹ Z Zᵀ is what its
+        variance τ expects.
         """
-        fitted, z = search.fit(v), self.contrasts[search.folds[v].train]
-        squares = ((z.T @ fitted.coefficients) ** 2).sum(axis=1)
-        traces = (z * (fitted.inverse @ z)).sum(axis=0)
-        variances = np.array([search.best.variances[name] for name, _ in self.keys])
-        return variances * [np.bincount(self.owners, x, len(variances)) for x in (squares, traces)]
+        z = self.contrasts[fold.train]
+        of_keys = np.array([variances[name] for name, _ in self.keys])
+        factors: Array = np.ones(len(self.keys))
+        for _ in range(2):
+            kernel = _kernel(replace(self, contrasts=z).kernels(factors), variances)
+            fitted = fold.fit(kernel, scores, inverts=True)
+            scores = fitted.scores
+            squares = ((z.T @ fitted.coefficients) ** 2).sum(axis=1)
+            traces = (z * (fitted.inverse @ z)).sum(axis=0)
+            used, expected = [
+                factors * of_keys * np.bincount(self.owners, own, len(factors))
+                for own in (squares, traces)
+            ]
+            factors = factors * _relevances(used, expected)
+        return factors
 
 
 def _relevances(used: Array, expected: Array) -> Array:
@@ -391,9 +407,15 @@ class _Products:
         return sum_of_products(self.kernels, weights)
 
     def factors(
-        self, pairs: Sequence[Pair], variance: float, rows: Positions, fitted: _Posterior
+        self,
+        pairs: Sequence[Pair],
+        variances: dict[str, float],
+        fold: _Fold,
+        kernel: Array,
+        scores: Array,
     ) -> Array:
-        """Return factors of the variances of pairs, as those of parts, with some rows."""
+        """Return factors of the variances of pairs, as those of parts, in one turn."""
+        rows, fitted = fold.train, fold.fit(kernel, scores, inverts=True)
         found = list[Array]()
         for own in (fitted.coefficients @ fitted.coefficients.T, fitted.inverse):
             of_all = np.zeros((len(self.kernels),) * 2)
@@ -402,7 +424,7 @@ class _Products:
             for i in rows.tolist():  # products are symmetric
                 z = self.kernels[:, i, : i + 1]
                 of_all += (z * weights[i, : i + 1]) @ z.T
-            found.append(variance * of_all[self._at(pairs)])
+            found.append(variances["pair"] * of_all[self._at(pairs)])
         return _relevances(*found)
 
 
