@@ -176,8 +176,8 @@ pair = effects(crossed)
 print(pair[pair["given"] != ""].head(3).round(2).to_string())
 
 # %% [markdown]
-# Beyond the effects of the boot and of safety alone, a small boot adds 2.49 to the score of "unacc" if safety is medium, but
-# −1.93 if it is low and −0.57 if it is high.
+# Beyond the effects of the boot and of safety alone, a small boot adds 2.51 to the score of "unacc" if safety is medium, but
+# −1.90 if it is low and −0.61 if it is high.
 #
 # ## After deployment: drift and audit
 #

@@ -509,54 +509,53 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 #
 # **Contrasts.** A number with at most 64 different values has one group per value. If it has more, a value with the rank r (the
 # share of smaller values and half of equal ones) is in group ⌊64 r⌋. Two types of contrasts are made orthonormal over the rows,
-# after a constant, by the method of Gram and Schmidt: the *line*, z and z² of the standardized means of groups,
-# of which the second is then halved; and the *smooth* ones, $\cos(π k r)$ of the groups for k = 1, …, 12, which are then
-# divided by k. A category has the smooth contrasts $[x = l] - p_l$, with $p_l$ the share of level l; of more than twelve
-# levels, those that occur once are one, as are the rarest of more than 4,096. The contrasts of a type and feature are divided by the root of the sum of their
-# variances. A missing value has 0 in all of them and, with a share m of missing values, one more smooth contrast: 1 − m, and −m
-# for other values. The contrasts of a pair are the products of those of both sides, whose variances sum to 1 on each side. The
-# cells of all pairs are at most 16,384, and times the number of classes at most 32,768 for 1,000 rows and 98,304 for 3,000, so
-# groups are coarser if there are more: all features in pairs have at most the same number of groups.
+# after a constant, by the method of Gram and Schmidt: the *line*, z and z² of the standardized means of groups, of which the
+# second is then halved; and the *smooth* ones, $\cos(π k r)$ of the groups for k = 1, …, 12, which are then divided by k. A
+# category has the smooth contrasts $[x = l] - p_l$, with $p_l$ the share of level l; of more than twelve levels, those that
+# occur once are one, as are the rarest of more than 4,096. The contrasts of a type and feature are divided by the root of the
+# sum of their variances. A missing value has 0 in all of them and, with a share m of missing values, one more smooth contrast:
+# 1 − m, and −m for other values. The contrasts of a pair are the products of those of both sides, whose variances sum to 1 on
+# each side. The cells of all pairs are at most 16,384, and times the number of classes at most 32,768 for 1,000 rows and 98,304
+# for 3,000, so groups are coarser if there are more: all features in pairs have at most the same number of groups.
 #
-# **Variances.** τ is a variance of a type (line, smooth, pair) times a factor of the feature or pair. To choose them, rows
-# are taken at equal distances, in an order that depends on their contents only. Of 800 rows or more, the likelihood of 400 is
-# computed with the weights from 400 others; of fewer, at most 400 are divided into four folds, and the likelihood of each
-# fold is computed with the weights from the others. The loss of variances is
+# **Variances.** τ is a variance of a type (line, smooth, pair) times a factor of the feature or pair. To choose them, rows are
+# taken at equal distances, in an order that depends on their contents only. Of 800 rows or more, the likelihood of 400 is
+# computed with the weights from 400 others; of fewer, at most 400 are divided into four folds, and the likelihood of each fold
+# is computed with the weights from the others. The loss of variances is
 #
 # $$\min_ρ \left[ -\sum \ln P(y \mid x; ρ) + \frac{1}{2} \left( \frac{\ln ρ}{0.3} \right)^2 \right] + \frac{1}{2} \sum_{\text{types}} \left( \frac{\ln τ - \ln τ_0}{2} \right)^2,$$
 #
 # where ρ multiplies all effects and has 13 values from $e^{-0.8}$ to $e^{0.4}$, and $τ_0$ is 0.3, or 0.01 for pairs. A climb
 # from $τ_0$ changes one τ after another by factors of ten (smooth: 0.003 to 30; lines: 0, 0.03 to 30; pairs: 0, 0.0001 to 10)
 # while the loss falls by .0001 per row. The result is the mean of ln τ over what was tried since the last type or factor was
-# added, with weights $e^{-\text{loss}}$, and has two digits, as factors have. A factor is a product of steps of the fixed point of
-# MacKay (1992), $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the posterior variance σ² of a
+# added, with weights $e^{-\text{loss}}$, and has two digits, as factors have. A factor is a product of steps of the fixed point
+# of MacKay (1992), $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the posterior variance σ² of a
 # weight, and all u are scaled to have the sum of all v: two steps for features and one for pairs. A fold has the factors of the
 # rows outside it, and the model in the end those of all rows of the sample. They are used if the loss falls. Of 800 rows or
 # more, three quarters of at most 1,600 predict the others with one, ten and a hundred times the variance of pairs, and the mean
-# of these is chosen in the same way: more rows often
-# favor larger effects of pairs than 400 do.
+# of these is chosen in the same way: more rows often favor larger effects of pairs than 400 do.
 #
-# **Power.** All weights are multiplied by $\frac{n}{n + 20}\, \bar ρ^{\min(1, \sqrt{m / n})}$ for n rows, of which m chose
-# the variances (also those of pairs, unless pairs were ranked), with the same mean $\bar ρ$ of ρ, because variances that few
-# rows choose make effects too large.
+# **Power.** All weights are multiplied by $\frac{n}{n + 20}\, \bar ρ^{\min(1, \sqrt{m / n})}$ for n rows, of which m chose the
+# variances (also those of pairs, unless pairs were ranked), with the same mean $\bar ρ$ of ρ, because variances that few rows
+# choose make effects too large.
 #
 # **Pairs.** At most 128 pairs, of the 64 features with the largest effects in all rows, are used. If there are more, they are
 # ranked by the sum of $(G^2 - E) / (E + 100)$ over products z of three principal contrasts of each side, with $G = \sum z\,
-# (y_c - P(c \mid x))$, P by single effects with the variances that they have without pairs, and E the sum of the squares of its terms: in each fold by the rows outside
-# it, and in the end by at most 65,536 rows, without those that choose their variance again.
+# (y_c - P(c \mid x))$, P by single effects with their variances without pairs, and E the sum of the squares of its terms: in
+# each fold by the rows outside it, and in the end by at most 65,536 rows, without those that choose their variance again.
 #
-# **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than four on a side,
-# and the groups of numbers can have effects
+# **Exact values.** The exact values of a feature with more than twelve, the cells of pairs with more than four on a side, and
+# the groups of numbers can have effects
 #
 # $$r \ln \frac{O_c + s}{E_c + s}$$
 #
 # in addition, with $O_c$ the number of rows of class c in the cell, of at most 16,384 different ones, and $E_c$ the sum of
 # their probabilities $P(c \mid x)$ by the weights of all other rows. With r = 1, this is the ratio of a gamma-Poisson model.
-# All s of 0.03, 0.3, 3 and 30 and r of 1, ½, −½ and −1 are tried, by the likelihood of rows that are left out of O, of E and
-# of the weights behind E, with their case. The sixteen tables that gain most with s = 1 are tried in this order, and each is
-# added if its mean gain beside those before is above $\sqrt{2 \ln m}$ of its standard errors, about the largest of m normal
-# numbers, with m = 8 p (p + 1) for p features. With r < 0, a class that was seen becomes less probable, as if each person had
-# one row of each class.
+# All s of 0.03, 0.3, 3 and 30 and r of 1, ½, −½ and −1 are tried, by the likelihood of rows that are left out of O, of E and of
+# the weights behind E, with their case. The sixteen tables that gain most with s = 1 are tried in this order, and each is added
+# if its mean gain beside those before is above $\sqrt{2 \ln m}$ of its standard errors, about the largest of m normal numbers,
+# with m = 8 p (p + 1) for p features. With r < 0, a class that was seen becomes less probable, as if each person had one row of
+# each class.
 #
 # Effects of pairs below 0.003 nats are left out, and tables have six digits.
 #

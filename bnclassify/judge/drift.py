@@ -146,7 +146,7 @@ def drift(x: Model, newdata: AnyTable, dataset: AnyTable | None = None) -> pd.Da
     >>> drift(model, older, pima)[["psi", "log_odds"]].round(1).iloc[[0, 1, -1]]
                  psi  log_odds
     feature
-    age          2.6       0.3
+    age          2.6       0.4
     pregnancies  0.5       0.1
     (score)      0.4       0.8
     """
