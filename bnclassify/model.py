@@ -127,12 +127,12 @@ class TrainingRows(Immutable):
     @classmethod
     def from_data(cls, data: Countable, targets: tuple[Hashable, ...]) -> TrainingRows:
         """Return the facts of data with these class variables."""
-        numbers = data.numbers
         lacking = [
             name for name, gap in zip(data.columns, data.incomplete.tolist(), strict=True) if gap
         ]
+        floats = {name: as_floats(values) for name, values in data.numbers.items()}
         coded = [
-            n for n in lacking if n not in data.schema.numeric or np.isnan(numbers.get(n, 0)).any()
+            n for n in lacking if n not in data.schema.numeric or np.isnan(floats.get(n, 0)).any()
         ]
         levels: list[tuple[Hashable, ...]] = [data.levels[data.positions[name]] for name in targets]
         counts = [data.level_weights(name).tolist() for name in targets]
@@ -142,8 +142,8 @@ class TrainingRows(Immutable):
             given, cases = given or len(data), cases or len(data)
         ordered = tuple([name for name in targets if name in data.schema.ordered])
         ranges = dict[Hashable, tuple[float, float]]()
-        for name, values in numbers.items():
-            known = as_floats(values)[~np.isnan(as_floats(values))]
+        for name, values in floats.items():
+            known = values[~np.isnan(values)]
             if len(known) and name not in targets:
                 ranges[name] = float(known.min()), float(known.max())
         return cls(float(data.size), tuple(classes), tuple(coded), given, cases, ordered, ranges)

@@ -192,6 +192,14 @@ def test_numbers_of_any_size_are_accepted_or_refused_in_a_sentence():
         assert bn.predict(both[0], signal, prob=True).equals(bn.predict(both[1], missing, prob=True))
 
 
+@pytest.mark.parametrize("numbers", [1 + np.arange(5) * 2.0**-52, 7 * 10**17 + np.arange(5) * 128])
+def test_the_default_divides_numbers_where_floats_are_dense(numbers):
+    frame = pd.DataFrame({"x": np.repeat(numbers, 12), "c": [*"aaabbb" * 2, *"bbbbba" * 8]})
+    model = bn.bnc(class_var="c", dataset=frame)
+    share = bn.effects(model, frame).set_index("feature").loc["x", "share"]
+    assert share.tolist() == pytest.approx([*[1 / 5] * 5, 0])  # an interval per number, (missing)
+
+
 def test_categories_of_arrow_may_repeat_or_be_null():
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed; the extra test has it")
     for labels in (["x", "x", "y"], ["x", None, "y"]):

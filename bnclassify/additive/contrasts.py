@@ -187,6 +187,7 @@ def _groups_of_numbers(
     _, group = np.unique(group, return_inverse=True)
     last = np.flatnonzero(np.diff(group))
     cuts = values[last] + (values[last + 1] - values[last]) / 2
+    cuts = np.where(cuts < values[last + 1], cuts, values[last])  # of neighboring floats
     n = len(last) + 1
     groups = np.full(len(numbers), n, dtype=np.int8)
     exact = np.full(len(numbers), len(values), dtype=np.int32)
