@@ -59,8 +59,11 @@ def check_model(x: object) -> Model:
         elif hasattr(x, "steps"):
             advice = (
                 "Pass the last step of a pipeline, pipeline[-1], and transformed rows, "
-                "pipeline[:-1].transform(rows)."
+                "pipeline[:-1].transform(rows). If these are an array, call "
+                "pipeline.set_output(transform='pandas') before fit."
             )
+        elif hasattr(x, "best_estimator_"):
+            advice = "Pass its best_estimator_."
         elif hasattr(x, "columns"):
             advice = "The model is the first argument, the data the second."
         raise TypeError(

@@ -532,9 +532,11 @@ def models_by_name(x: object) -> dict[Hashable, Model]:
         named = x.items() if isinstance(x, Mapping) else enumerate(x)
         models = {name: unwrap_estimator(one) for name, one in named}
     else:
+        advice = "The models are the first argument, the data the second."
+        if hasattr(x, "predict"):
+            advice = "Evaluate it with cross_val_score of scikit-learn."
         raise TypeError(
-            f"x must be a model, or a list or dict of models; got {type(x).__name__}. The models "
-            "are the first argument, the data the second."
+            f"x must be a model, or a list or dict of models; got {type(x).__name__}. {advice}"
         )
     if not models:
         raise ValueError("x must contain at least one model; got none.")
