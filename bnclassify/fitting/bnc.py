@@ -40,7 +40,9 @@ from ..tools.checks import (
     check_column_name,
     check_columns,
     check_feature_names,
+    options_sentence,
 )
+from ..tools.foreign_words import ARGUMENTS_ELSEWHERE
 from ..tools.messages import did_you_mean, listed, shown
 from ..tools.parallel import check_jobs, using_jobs
 from .structure import accepts_numbers, check_learner_is_able, learn_structure
@@ -236,11 +238,17 @@ def bnc(
         data = with_groups_as_cases(data, groups, (class_var,))
     with showing_progress(progress), using_jobs(n_jobs):
         if dag_learner is None:
+            if unknown := [name for name in lp_args if name not in parameters_of(lp)]:
+                accepted = [name for name in parameters_of(bnc) if name != "lp_args"]
+                raise TypeError(
+                    f"bnc has no argument {shown(unknown[0])}. "
+                    f"{options_sentence(unknown[0], accepted, ARGUMENTS_ELSEWHERE)}"
+                )
             own = None if discretize == "auto" else discretize
             settings = {"discretize": own, "numbers": numbers, "dag_args": dag_args, **lp_args}
             if given := [name for name, value in settings.items() if value is not None]:
                 raise ValueError(
-                    f"dag_learner must be given with {listed(given)}; got none. These are "
+                    f"a learner must be given with {listed(given)}; got none. These are "
                     "arguments of a network, such as bnc('tan_cl', class_var, dataset, "
                     f"{given[0]}=...). Without a learner, bnc fits a sum of effects, which needs "
                     "no settings."
@@ -250,10 +258,11 @@ def bnc(
             return _fit_default(data, class_var, pairs, missing_level, settings)
         if interval or not (isinstance(pairs, str) and pairs == "auto"):
             name = "interval" if interval else "pairs"
+            draws_later = " A network draws the intervals of its tables in predict." * interval
             raise ValueError(
                 f"{name} must be {False if interval else 'auto'!r} with a learner; got "
                 f"{shown(interval or pairs)}. It belongs to the default, which is fitted without a "
-                "learner. A network draws the intervals of its tables in predict."
+                f"learner.{draws_later}"
             )
         numeric = numeric_columns_of(numbers)
         if numeric:
