@@ -363,6 +363,10 @@ def _unknown_labels_message(
         remedy = f"{_difference_in_words(strange, known)} Convert the column."
         if any(str(label).startswith("(") for label in known):  # intervals
             remedy = "Apply the discretizer that discretize returned in training, or convert it."
+    else:
+        read = [label_as_read(label) for label in strange]
+        if alike := [level for level in known if label_as_read(level) in read]:
+            remedy = f"Did you mean {listed(alike)}? {remedy}"
     return f"{listed(strange, most=8)} not among the levels of the model, {listed(known)}. {remedy}"
 
 
