@@ -980,7 +980,8 @@ def check_unique(names: Sequence[Hashable], argument: str) -> None:
     """Raise a ValueError if a column name is repeated."""
     if twice := repeated_items(names):
         raise ValueError(
-            f"{argument} must have unique column names; got {listed(twice)} more than once."
+            f"{argument} must have unique column names; got {listed(twice)} more than once. Rename "
+            f"them, or keep the first, with {argument}.loc[:, ~{argument}.columns.duplicated()]."
         )
 
 
