@@ -609,6 +609,7 @@ def test_no_finding_is_a_sentence():
     assert repr(found) == str(found) == "check_data found nothing odd about the table."
     assert "nothing odd" in found._repr_html_()
     assert found.columns.tolist() == ["column", "finding", "remedy"]
+    assert bn.check_data(CAR.head(0), "class")["finding"].tolist() == ["the table has no rows"]
     odd = bn.check_data(CAR.assign(x=1), "class")
     assert "<table" in odd._repr_html_()
     with pd.option_context("display.width", 80, "display.max_columns", 2):  # as in a narrow terminal

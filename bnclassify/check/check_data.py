@@ -72,8 +72,10 @@ def check_data(dataset: AnyTable, class_var: Hashable = None) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row per finding, in the order of the columns: ``column``,
-        ``finding``, and ``remedy``, which contains code for a data frame called
-        ``dataset``. Findings about rows have the column "(rows)".
+        ``finding``, and ``remedy``, which contains code for a data frame of
+        pandas called ``dataset``; for another one, first call
+        ``dataset = dataset.to_pandas()``. Findings about rows have the column
+        "(rows)".
 
     Raises
     ------
@@ -150,6 +152,9 @@ def check_data(dataset: AnyTable, class_var: Hashable = None) -> pd.DataFrame:
         data = _read_for_findings(rows, name, found[name], name == class_var)
         if data is not None:
             read[name] = data
+    if read and not any(map(len, read.values())):
+        remedy = "Check how the table was read, and which rows previous steps dropped"
+        return _Findings([(_ROWS, "the table has no rows", remedy)], columns=_COLUMNS, dtype=object)
     classes = None
     if class_var in read:
         for name, labels in read[class_var].numbers.items():
