@@ -849,7 +849,7 @@ def _cuts_between_intervals(name: Hashable, intervals: Sequence[pd.Interval[floa
     if problem:
         raise ValueError(
             f"table must have intervals of {shown(name)} that contain every number once, such as "
-            f"(-inf, 50] and (50, inf]; got {listed(intervals)}, where {problem}."
+            f"(-inf, 50] and (50, inf]; got intervals where {problem}."
         )
     cuts = [float(interval.right) for interval in ordered[:-1]]
     if infinite := [cut for cut in cuts if not isfinite(cut)]:
