@@ -39,6 +39,7 @@ from .tools.arrays import (
     Codes,
     Mask,
     Positions,
+    code_type,
     first_best,
     log,
     log_normalize,
@@ -1091,8 +1092,8 @@ def score_combinations(
     log_joint: LogJoint, codes: Codes, hidden: Sequence[int], cards: Sequence[int]
 ) -> Array:
     """Return logs of rows with each combination of hidden values, (rows, n, classes)."""
-    n = prod(cards)
-    tried = np.repeat(codes, n, axis=1)
+    n, dtype = prod(cards), np.result_type(codes, code_type(max(cards, default=0)))
+    tried = np.repeat(codes.astype(dtype), n, axis=1)
     tried[list(hidden)] = np.tile(np.indices(cards).reshape(len(cards), n), codes.shape[1])
     logs = log_joint(tried)
     return logs.reshape(codes.shape[1], n, logs.shape[1])

@@ -419,6 +419,21 @@ def test_the_rows_of_a_chain_are_those_of_the_member_with_the_most(votes):
     assert bn.summary(x).set_index("item").loc["rows", "value"] == 232
 
 
+def test_classes_can_have_more_labels_than_features():
+    i = np.arange(800)
+    a = np.minimum(i % 210, 199)  # the last label is the most frequent one
+    frame = pd.DataFrame({"f": i % 3, "a": a, "b": (a > 150) ^ (i % 7 == 0)}).astype("category")
+    row, labels = frame[["f"]].head(1), frame["a"].cat.categories
+    every = row.loc[[0] * 400].assign(a=[*labels] * 2, b=[False] * 200 + [True] * 200).reset_index(drop=True)
+    x = bn.lp(bn.chain(["a", "b"], frame), frame, smooth=1)
+    shares = bn.predict(x.members[0], row, prob=True).to_numpy()
+    given_a = bn.predict(x.members[1], every.iloc[:200], prob=True).to_numpy()
+    np.testing.assert_allclose(bn.predict(x, row, prob=True)["b"], shares @ given_a, atol=1e-12)
+    x = bn.lp(bn.maode(["a", "b"], frame), frame, smooth=1)
+    best = every.iloc[bn.loglik(x, every, by_row=True).idxmax()]
+    assert bn.predict(x, row, joint=True).iloc[0].tolist() == best[["a", "b"]].tolist()
+
+
 def test_too_many_combinations(votes, monkeypatch):
     names = ["Class", "crime", "immigration"]
     average = bn.lp(bn.maode(names, votes), votes, smooth=1)
