@@ -169,7 +169,7 @@ class UnknownEffects(Immutable):
     ) -> UnknownEffects:
         """Return the moments of effects in rows, (effects, rows, classes), that have weights.
 
-        ``missing`` are the missing values that have effects, (features, rows).
+        ``missing``, (features, rows), are the missing values that are counted.
         """
         odds = effects[..., 1:] - effects[..., :1]
         total = max(float(weights.sum()), 1e-300)

@@ -1206,8 +1206,7 @@ def kdb_mi(
     largest mutual information given the class, even if it is small. One pass
     over pairs of features suffices. `kdb` returns a structure of the same type,
     but adds an arc only if it improves the cross-validated accuracy, so it has
-    fewer arcs and takes longer. The page Choosing a classifier sets both side
-    by side.
+    fewer arcs and takes longer. The page Choosing a classifier compares both.
 
     Parameters
     ----------

@@ -69,9 +69,9 @@ except AttributeError as answer:
 #
 # | there | here | what differs |
 # |---|---|---|
-# | `naiveBayes(Class ~ ., df)` (e1071), `NaiveBayes(…)` (klaR), `naive_bayes(…)` (naivebayes) | `bnc("nb", "Class", df, smooth=0, numbers="gaussian")` | leave out `numbers` if there are no numeric columns. A probability of 0 stays 0 here; e1071 and klaR predict with 0.001 (`threshold`) |
+# | `naiveBayes(Class ~ ., df)` (e1071), `NaiveBayes(…)` (klaR), `naive_bayes(…)` (naivebayes) | `bnc("nb", "Class", df, smooth=0, numbers="gaussian")` | omit `numbers` if all columns are categorical. A probability of 0 stays 0 here; e1071 and klaR predict with 0.001 (`threshold`) |
 # | `laplace = 1`, in klaR `fL = 1` | `smooth=1` | `laplace` leaves the class unsmoothed: with 3, P(democrat) is 267/435 = 0.614 there and 270/441 = 0.612 here. `with_prior(x, {"democrat": 267 / 435, …})` gives their posteriors |
-# | numeric columns | `numbers="gaussian"`; without it, `bnc` asks for cut points (`discretize="mdlp"`) | the standard deviation divides by n here, by n − 1 there |
+# | numeric columns | `numbers="gaussian"`; without it, `bnc` requires cut points, which `discretize="mdlp"` finds | the standard deviation divides by n here, by n − 1 there |
 # | `usekernel = TRUE` | `numbers="kernel"` | the bandwidth is 1.06 s n^(−1/5) here, `bw.nrd0` of R there |
 # | `adjust =` | not available | |
 # | `usepoisson = TRUE` | not available | |
@@ -190,7 +190,7 @@ semi_naive = bn.fssj("class", car, k=5, epsilon=0, folds=folds)
 tan = bn.bnc("tan_cl", "class", car, smooth=1, dag_args={"score": "aic"})
 
 # %% [markdown]
-# The paper was made with `RNGversion("3.5.0")`, hence `sample_kind="rounding"`. Leave it out for seeds of R 3.6 and later.
+# The paper was made with `RNGversion("3.5.0")`, hence `sample_kind="rounding"`. Omit it for seeds of R 3.6 and later.
 #
 # ### Analyzing
 
