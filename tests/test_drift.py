@@ -95,6 +95,8 @@ def test_a_model_without_data_gives_the_shares_of_its_training_data(pima):
     x = bn.bnc("nb", "diabetes", train, smooth=1, discretize="mdlp", missing_level=True)
     assert bn.drift(x, train)["psi"].iloc[:-1].max() < 1e-12
     assert bn.drift(x, train)["missing_before"]["glucose"] == pytest.approx(train["glucose"].isna().mean())
+    backed = bn.bnc("tan_cl", "diabetes", train, discretize="mdlp", missing_level=True)  # with back-off
+    pd.testing.assert_frame_equal(bn.drift(backed, new), bn.drift(x, new))
     single = bn.bnc(class_var="diabetes", dataset=train, pairs=0)
     for model in (x, single):
         own, full = bn.drift(model, new), bn.drift(model, new, train)

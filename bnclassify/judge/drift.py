@@ -14,6 +14,7 @@ from ..additive.effect_table import UNSEEN, EffectTable
 from ..dataset import MISSING, Columns, Dataset, as_floats, rounding_of_numbers
 from ..frames import AnyTable, labels_and_codes_of_numbers, open_rows
 from ..model import Model, Tally, check_counted
+from ..networks.backoff_prior import NestedCounts
 from ..numbers import points_between
 from ..prediction import weigh_evidence
 from ..tools.arrays import Array, Mask
@@ -294,7 +295,8 @@ def _sample_of_training(x: Model) -> _Sample:
         counts_of = {}
         families = check_counted(x).properties_to_agree["families"]
         for (v, *_), own in zip(families, tally.counts, strict=True):
-            counts_of[v] = np.asarray(own, float).reshape(len(own), -1).sum(axis=1)
+            own = own.level_weights if isinstance(own, NestedCounts) else np.asarray(own, float)
+            counts_of[v] = own.reshape(len(own), -1).sum(axis=1)
         counts = [counts_of[v] for v in x.features]
     else:
         raise ValueError(

@@ -179,6 +179,13 @@ class NestedCounts(Immutable):
         """Number of prefixes without feature parents: 2 if the class is a parent, 1 if not."""
         return len(self.prefixes) - len(self.cards) + 1
 
+    @property
+    def level_weights(self) -> Array:
+        """The number of rows with each level of the variable, (levels,)."""
+        alone, weights = self.prefixes[0], np.zeros(self.cards[0])
+        weights[alone.cells.keys] = alone.counts[:, 0]
+        return weights
+
     def __add__(self, other: NestedCounts) -> NestedCounts:
         parts = zip(self._rows_with_these_counts(), other._rows_with_these_counts(), strict=True)
         codes, classes, weights = [np.concatenate(pair, axis=-1) for pair in parts]
