@@ -663,6 +663,8 @@ def check_training_columns(
                 f"If {shown(added[0])} names the groups of its rows, pass groups={added[0]!r} to "
                 "cv or cv_predict."
             )
+        elif classes := [c for c in missing if c in model.targets]:
+            remedy = f"The data must have the class, as a column of this name: {listed(classes)}."
         raise ValueError(
             f"dataset must have the columns that model {shown(name)} was learned from; "
             f"{' and '.join(differing)}. {remedy}"
