@@ -138,7 +138,7 @@ def test_preparation_and_dropped_columns(people):
     assert found["discretized"] == "age (mdlp)"
     assert found["dropped"] == "noise, flat (no cut point)"
     default = bn.bnc(class_var="buys", dataset=people)
-    assert facts(default)["dropped"] == "flat (at most one value)"
+    assert facts(default)["dropped"] == "flat (at most one value or interval)"
     assert found["merged"] == "levels in fewer than 5 rows of town"
     assert found["missing values"] == "a level of town; others in new rows marginalized over"
     steps = bn.preparation(x)

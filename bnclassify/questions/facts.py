@@ -138,7 +138,7 @@ def _facts_of_preparation(x: Model) -> dict[str, str | None]:
     uncut = discretizer.uncut
     dropped = [name for name in x.training_columns if name not in x.variables]
     reasons = {"no cut point": [name for name in dropped if name in uncut]}
-    other = "not selected" if x.trace else "at most one value"
+    other = "not selected" if x.trace else "at most one value or interval"
     reasons[other] = [name for name in dropped if name not in uncut]
     texts = []
     for reason, names in reasons.items():
