@@ -211,7 +211,8 @@ class EffectTable(BuiltOn):
         """Return the size and form of the table, and the order that was asked of it."""
         has_parents = any(self.feature_parents.values())
         form = "effects of pairs" if has_parents else "one effect per feature"
-        pairs = f", and of {len(self.pairs)} pairs" if self.pairs else ""
+        n = len(self.pairs)
+        pairs = f", and of {n} pair{'s' * (n > 1)}" if n else ""
         return {
             "num. features": len(self.features),
             "form": f"sum of {form}{pairs}",
