@@ -173,7 +173,7 @@ def test_the_default_model_prints_what_matters(people):
         f"  class proportions:  no {(people['buys'] == 'no').mean():.3f}, "
         f"yes {(people['buys'] == 'yes').mean():.3f}",
         "  num. features:      3",
-        f"  form:               sum of one effect per feature, and of {len(x.pairs)} pairs",
+        "  form:               sum of one effect per feature, and of 1 pair",
         "  learning algorithm: sum_of_effects",
         "  parameters:         default settings",
         "  discretized:        age, noise in steps",
