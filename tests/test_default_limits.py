@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
+from bnclassify.additive.contrasts import read_feature
 
 from .strategies import examples
 
@@ -71,6 +72,18 @@ def test_noise_leaves_the_default_uncertain_of_many_classes():
     frame["y"] = [f"c{i}" for i in rng.permutation(np.arange(2000) % 100)]
     m = bn.bnc(class_var="y", dataset=frame.iloc[:1000])
     assert -bn.cloglik(m, frame.iloc[1000:]) / 1000 < np.log(100) + 0.11
+
+
+def test_levels_without_rows_have_no_contrasts():
+    """A part of the rows of a column of postal codes declares all of them."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"code": rng.integers(0, 40, 300).astype(str), "x": rng.normal(size=300)})
+    frame["y"] = np.where(frame["code"].str.endswith("1"), rng.random(300) < 0.8, rng.random(300) < 0.4)
+    codes = [*sorted(frame["code"].unique()), *[f"none {i}" for i in range(3000)]]
+    declared = frame.assign(code=pd.Categorical(frame["code"], categories=codes))
+    feature = read_feature(bn.encode(declared[["code", "y"]]), "code", counts_missing=True, min_count=None)
+    assert feature.contrasts.shape == (3041, 40)
+    np.testing.assert_allclose(posteriors(declared, declared), posteriors(frame, frame), atol=1e-6)
 
 
 @pytest.mark.slow

@@ -142,7 +142,8 @@ def read_feature(
     if np.count_nonzero(known) > 1 and is_number:
         line, smooth = _line_and_cosines(means, known)
     elif np.count_nonzero(known) > 1:
-        smooth = np.eye(n) - known  # differences from the mean effect
+        observed = np.flatnonzero(known)  # a declared level without rows has the mean effect
+        smooth = np.equal.outer(np.arange(n), observed) - known[observed]
     line, smooth = [np.vstack([_scaled(z, known), np.zeros(z.shape[1])]) for z in (line, smooth)]
     if counts_missing and 0 < mass[-1] < 1:
         missing = np.append(np.zeros(n), 1.0)[:, None]
