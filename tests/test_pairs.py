@@ -291,7 +291,7 @@ def test_five_groups_are_enough(frame):
 def test_a_pair_with_a_constant_feature_is_ignored_with_a_warning(frame):
     constant = frame[["a", "b", "class"]].assign(site="here")
     with pytest.warns(UserWarning, match="pairs of 'site' have no effect"):
-        x = bn.bnc(class_var="class", dataset=constant, pairs=[("a", "site"), ("a", "b")])
+        x = bn.bnc(class_var="class", dataset=constant, pairs=[("a", "site"), ("b", "site"), ("a", "b")])
     assert [pair.features for pair in x.pairs] == [(0, 1)]
     assert len(bn.bnc(class_var="class", dataset=constant, pairs=3).pairs) == 1
 

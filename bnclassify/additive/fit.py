@@ -94,7 +94,8 @@ def fit_effects(
     if not isinstance(pairs, str | int):
         kept = [pair for pair in pairs if set(pair) <= set(x.features)]
         if lost := [name for pair in pairs for name in pair if name not in x.features]:
-            warn(f"pairs of {listed(lost)} have no effect, because all rows have the same value.")
+            names = listed(dict.fromkeys(lost))
+            warn(f"pairs of {names} have no effect, because all rows have the same value.")
         named = [(x.features.index(a), x.features.index(b)) for a, b in kept]
     with one_thread:  # two threads need four times the processor time for such small matrices
         fitted = _fit(rows, named, pairs)
