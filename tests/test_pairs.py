@@ -232,6 +232,13 @@ def test_degenerate_data(kind):
     assert np.isfinite(bn.predict(x, frame, prob=True)).all(axis=None)
 
 
+@pytest.mark.filterwarnings("ignore:all training rows")
+@pytest.mark.parametrize("pairs", [1, [("a", "b")]])
+def test_pairs_of_rows_of_one_class(frame, pairs):
+    x = bn.bnc(class_var="class", dataset=frame[frame["class"] == "yes"], pairs=pairs)
+    assert (bn.predict(x, frame.head(), prob=True) == 1).all(axis=None)
+
+
 @pytest.mark.filterwarnings("ignore:The log-loss rises", "ignore:learner is a table that is not fitted")
 @pytest.mark.parametrize("kind", ["sum", "pairs", "card", "monotone", "given"])
 def test_estimators_of_sums_and_cards_predict_and_repeat_their_recipe(kind, frame, model, plain):

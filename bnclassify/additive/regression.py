@@ -76,7 +76,8 @@ def _along_sides(matrices: Sequence[Array], values: Array) -> Array:
         return np.asarray(matrices[0] @ values)
     (first, second), n = matrices, values.shape[1]
     values = first @ values.reshape(first.shape[1], second.shape[1] * n)
-    return np.asarray(second @ values.reshape(len(first), second.shape[1], n)).reshape(-1, n)
+    values = second @ values.reshape(len(first), second.shape[1], n)
+    return np.asarray(values.reshape(len(first) * len(second), n))
 
 
 @dataclass(frozen=True, eq=False)
