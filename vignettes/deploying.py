@@ -158,7 +158,8 @@ print(len(to_sql(card, table="women", numbers="typed")), "characters of SQL")
 print(predict(card, women.head(3), points=True).tolist())
 print(*explain(card, women.iloc[0], sentences=True), sep="\n")
 table.loc[table["value"] == "(missing)", "yes"] = 0
-print(len(to_sql(from_effects(table), table="women")), "characters of SQL")
+edited = from_effects(table, dataset=women)
+print(len(to_sql(edited, table="women")), "characters of SQL")
 
 # %% [markdown]
 # `monotonize` finds the closest effects that never fall, and the log-loss hardly changes. `predict(card, women, points=True)`

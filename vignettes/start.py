@@ -177,12 +177,12 @@ effects = bn.effects(falling)
 print(effects[effects["feature"].isin(["contract", "course"])].round(2).to_string())
 
 # %% [markdown]
-# The table is a DataFrame, which you can edit. `from_effects` makes a model of it; here nobody shall be judged by age.
-# `scorecard` rounds a model to whole points, for people without a computer:
+# The table is a DataFrame, which you can edit. `from_effects` makes a model of it, and learns the effects of unknown values from
+# the data; here nobody shall be judged by age. `scorecard` rounds a model to whole points, for people without a computer:
 
 # %%
 effects.loc[effects["feature"] == "age", "yes"] = 0
-fair = bn.from_effects(effects, class_var="cancelled")
+fair = bn.from_effects(effects, class_var="cancelled", dataset=table)
 card = bn.scorecard(fair, most_intervals=4)
 print(card)
 
@@ -256,7 +256,7 @@ print(bn.query(tree, "visits", {"contract": "year"}).round(2).to_string())
 # | explain a row; find what would change it, or what to ask next | `explain(x, row)`, `counterfactual(x, row, "no")`, `value_of_information(x, row)` | |
 # | see importance, and effects | `plot_importance(x, df)`, `plot_effect(x, "age")` | |
 # | evaluate; compare two models | `summary(x, df, rng=0)`, `cv(x, df, rng=0, metric="auc")`, `compare(cv({"a": x, "b": z}, df, repeats=5, rng=0, mean=False))` | |
-# | write a table; make it rise; edit it; round it to points | `effects(x)`, `monotonize(x, {"age": "increasing"}, df)`, `from_effects(table, class_var=y)`, `scorecard(x)` | sums |
+# | write a table; make it rise; edit it; round it to points | `effects(x)`, `monotonize(x, {"age": "increasing"}, df)`, `from_effects(table, class_var=y, dataset=df)`, `scorecard(x)` | sums |
 # | read a table of probabilities; ask; sample; impute | `cpt(x, "age")`, `query(x, "age", {y: "yes"})`, `sample(x, 1000, rng=0)`, `impute(x, df)` | networks |
 # | keep it; hand it over | `save(x, "model.json")`, `load("model.json")`, `write_page(x, "model.html")`, `to_sql(x, table="t", key="id")` | |
 # | watch it; evaluate groups of people | `drift(x, new, df)`, `summary(x, df, by="sex", rng=0)` | |

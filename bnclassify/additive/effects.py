@@ -488,9 +488,10 @@ def from_effects(
         the base of the log odds and, for two classes, the first class as its
         value.
     dataset : pandas.DataFrame, Dataset or another frame, optional
-        Training data, with the class. From them, a sum of single effects learns
-        the effects of unknown values given known values. Without data, unknown
-        effects are 0, which is right for naive Bayes.
+        Training data, with the class. From them, the sum learns the effects of
+        unknown values given known values, and how many values of a row can be
+        missing. Without data, unknown effects are 0, which is right for naive
+        Bayes, but not if features depend on each other.
 
     Returns
     -------
