@@ -839,12 +839,10 @@ class _Prediction:
         if kept:
             if prior is None and x.class_proportions is not None:
                 prior = dict(zip(x.known_levels[-1], x.class_proportions.shares, strict=True))
-            drawn = []
+            drawn, read_as = [], (x.features, x.levels, x.discretizer.cuts)
             for own in kept:
                 of_draw = rows
-                if (
-                    own.discretizer.cuts != x.discretizer.cuts
-                ):  # as in cards of few intervals, which each draw merges
+                if read_as != (own.features, own.levels, own.discretizer.cuts):  # as of cards
                     of_draw, _ = replace(self, model=own)._rows_and_index(newdata)
                 drawn.append(_posteriors_of_targets(own, of_draw, prior))
             return bounds_of_draws(estimate, np.stack(drawn), interval)

@@ -90,6 +90,19 @@ def test_tables_and_cards_keep_the_draws(tmp_path):
         bn.predict(bn.from_effects(bn.effects(x)), pima, prob=True, interval=0.9)
 
 
+def test_intervals_of_cards_need_only_the_features_of_the_card():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, size=(300, 3)), columns=["noise", "a", "b"]).astype(str)
+    frame["y"] = np.where((frame["a"] == "1") ^ (rng.random(300) < 0.2), "yes", "no")
+    x = bn.bnc(class_var="y", dataset=frame, pairs=0, interval=True, draws=4)
+    card = bn.scorecard(x, largest=2)
+    assert bn.features(card) == ("a",)
+    draws = [log_odds(bn.predict(draw, frame[["a"]], prob=True)["yes"]) for draw in card.learned["draws"]]
+    found = bn.predict(card, frame, prob=True, interval=0.9)["yes"].map(log_odds)
+    half = student.ppf(0.95, 3) * np.std(draws, axis=0, ddof=1)
+    np.testing.assert_allclose(found["upper"], found["estimate"] + half)
+
+
 @pytest.mark.slow
 def test_intervals_of_a_sum_cover_the_truth():
     """Of 90 % intervals, about 90 % contain the probability with which the class was drawn."""

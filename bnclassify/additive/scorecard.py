@@ -419,8 +419,17 @@ def _without_constant_features(x: EffectTable) -> EffectTable:
             used.add(i := parent)
     if not used or len(used) == len(x.features):
         return x
-    kept = sorted(used)
-    values = {x.features[i]: x.values_by_feature[x.features[i]] for i in kept}
+    names = [x.features[i] for i in sorted(used)]
+    result = _select_features(x, names)
+    if draws := x.learned.get("draws"):
+        own = tuple([_select_features(_with_centered_effects(draw), names) for draw in draws])
+        result = replace(result, learned={**x.learned, "draws": own})
+    return result
+
+
+def _select_features(x: EffectTable, names: Sequence[Hashable]) -> EffectTable:
+    kept = [x.features.index(name) for name in names]
+    values = {name: x.values_by_feature[name] for name in names}
     tables, shares = [x.tables[i] for i in kept], [x.shares[i] for i in kept if x.shares]
     return with_values(x, values, tables, shares, x.unknown and x.unknown.select_features(kept))
 
