@@ -561,11 +561,13 @@ def check_recipe(x: Model, *, fitted: bool = True) -> Recipe:
     return x.recipe
 
 
-def columns_for_refits(models: Mapping[Hashable, Model], *, dag: bool) -> set[Hashable] | None:
-    """Return the columns that are needed to refit models; None for all."""
+def columns_for_refits(
+    models: Mapping[Hashable, Model], *, dag: bool
+) -> dict[Hashable, None] | None:
+    """Return the columns that are needed to refit models, in order; None for all."""
     if dag and any(check_recipe(x, fitted=False).columns is None for x in models.values()):
         return None
-    return {name for model in models.values() for name in model.variables}
+    return dict.fromkeys(name for model in models.values() for name in model.variables)
 
 
 def plan_rounds(
@@ -723,7 +725,7 @@ def training_data_of_models(
         check_can_discretize(opened)
     targets = next(iter(models.values())).targets
     needed = columns_for_refits(models, dag=dag)
-    check_columns({*targets, *(needed or ())}, names, "dataset")
+    check_columns(dict.fromkeys((*(needed or ()), *targets)), names, "dataset")
     chosen = [name for name in names if needed is None or name in needed or name in targets]
     others = {k: m for k, m in models.items() if not (m.preparation.discretizer or m.densities)}
     if len(others) < len(models) and not isinstance(opened, Dataset):
