@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
+from bnclassify.additive import fit
 
 PAIR = "a \N{MULTIPLICATION SIGN} b"
 
@@ -385,3 +386,23 @@ def test_many_rows_show_pairs_that_few_rows_miss():
     model = bn.bnc(class_var="y", dataset=frame.iloc[:3000])
     least = np.log1p(np.exp(np.where(frame["y"] == "a", -score, score)))[3000:].mean()
     assert -bn.cloglik(model, frame.iloc[3000:]) / 2000 < least + 0.06
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_cells_of_pairs_without_smooth_effects_are_found_in_any_column(monkeypatch, last):
+    """Of 17 features, 136 pairs are possible, and 128 are tried."""
+    choose = fit.choose_variances
+
+    def without_smooth_effects(*args, **options):
+        found = choose(*args, **options)
+        return found._replace(of_types=found.of_types | {"pair": 0.0})
+
+    monkeypatch.setattr(fit, "choose_variances", without_smooth_effects)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (1500, 17))).add_prefix("x")
+    frame["x15"], frame["x16"] = rng.integers(0, 10, (2, 1500))
+    frame = frame.astype(str)
+    odds = np.exp(3 * rng.normal(size=(10, 10))[frame["x15"].astype(int), frame["x16"].astype(int)])
+    frame["y"] = np.where(rng.random(1500) < odds / (1 + odds), "a", "b")
+    x = bn.bnc(class_var="y", dataset=frame if last else frame[frame.columns[::-1]])
+    assert {x.features[i] for i in x.pairs[0].features} == {"x15", "x16"}

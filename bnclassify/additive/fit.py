@@ -151,11 +151,11 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     most = _MOST_PAIRS if pairs == "auto" else pairs if isinstance(pairs, int) else len(possible)
     possible = possible if most else []
     variances = choose_variances(rows, possible, most, is_fixed=pairs != "auto")
-    chosen = possible if variances.of_types.get("pair") else []
-    large, are_ranked = rows.large_sample(), len(chosen) > most
+    large, are_ranked = rows.large_sample(), len(possible) > most
     if are_ranked:
         held_out = large[0][large[1]] if large else np.zeros(0, dtype=np.intp)
-        chosen = _rank_pairs(rows, variances, held_out)[:most]
+        possible = _rank_pairs(rows, variances, held_out)[:most]
+    chosen = possible if variances.of_types.get("pair") else []
     sides, terms = _terms(rows, chosen, variances)
     if chosen and large:
         scale, power = _scale_of_pairs(rows, terms, *large)
@@ -174,9 +174,7 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     of_some = rows.weights[some]
     tables = list[Cells]()
     if len(rows.labels) > 1:
-        tables = possible_tables(
-            rows.features, chosen or possible[:_MOST_PAIRS], some, float(of_some.sum())
-        )
+        tables = possible_tables(rows.features, possible, some, float(of_some.sum()))
     if tables:
         cases = None if rows.cases is None else rows.cases[some]
         left_out = regression.left_out_posteriors(weights, variances.power, some)
