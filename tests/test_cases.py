@@ -366,3 +366,12 @@ def test_few_cases_of_many_rows_choose_no_large_effects(cases):
     train, new = frame.head(800), frame.tail(1000)
     model = bn.bnc(class_var="y", dataset=train, groups=np.array(cases), pairs=[("u", "v")])
     assert -bn.cloglik(model, new) / 1000 < np.log(2) + 0.02
+
+
+@pytest.mark.parametrize("n", [10, 40])
+def test_effects_of_one_case_are_no_larger_than_those_of_many(n):
+    """No rows can be held out, and effects are multiplied by n / (n + 20)."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(n, 3))).add_prefix("x").assign(y=["a", "b"] * (n // 2))
+    model = bn.bnc(class_var="y", dataset=frame, groups=np.zeros(n))
+    assert model.learned["variances"]["power"] == round(n / (n + 20), 2)

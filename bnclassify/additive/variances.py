@@ -65,10 +65,10 @@ def choose_variances(
 ) -> Variances:
     """Return the variances, of at most so many pairs, with the largest held-out likelihood."""
     parts = _Parts.from_rows(rows)
-    alike: dict[tuple[str, int], float] = dict.fromkeys(parts.keys, 1.0)
     if not parts.keys or len(rows.labels) < 2 or not np.ptp(rows.folds):
         pair = _CENTER["pair"] if is_fixed and possible else 0.0
-        return Variances(_CENTER, {**_CENTER, "pair": pair}, 1.0, alike, _equal_factors)
+        power = power_of_all(rows, 1.0, len(rows.sample))
+        return Variances(_CENTER, {**_CENTER, "pair": pair}, power, {}, _equal_factors)
     search = _Search(rows)
     factors: Array = np.ones(len(parts.keys))
     search.add([parts.kernels(factors)] * len(search.folds))
