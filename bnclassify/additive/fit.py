@@ -54,14 +54,11 @@ _DIGITS = 6  # of effects, so that files and pages are small
 @record
 def sum_of_effects(class_var: Hashable, dataset: Dataset, **settings: Any) -> BNC:
     """Return the features of a sum of effects: those that differ between rows, if any do."""
-    data = _with_class_last(dataset, class_var)
-    incomplete = data.incomplete.tolist()
-    features = []
-    for k, name in enumerate(data.columns[:-1]):
-        values = as_floats(data.numbers[name]) if name in data.numbers else data.codes[k]
-        known = values[~np.isnan(values)] if name in data.numbers else values[values >= 0]
-        lacks = len(known) < len(values) if name in data.numbers else incomplete[k]
-        if len(known) and (lacks or (known != known[0]).any()):
+    data, features = _with_class_last(dataset, class_var), []
+    for name, codes in zip(data.columns[:-1], data.codes, strict=False):
+        values = as_floats(data.numbers[name]) if name in data.numbers else codes
+        known = values[~np.isnan(values) if name in data.numbers else values >= 0]
+        if len(known) and (len(known) < len(values) or (known != known[0]).any()):
             features.append(name)
     none = dict.fromkeys(features or data.columns[:-1], ())
     return network(class_var, none, data.schema, Step("sum_of_effects", sum_of_effects, settings))

@@ -69,7 +69,7 @@ class Rows:
 
     def some(self, most: int) -> Positions:
         """Return at most so many rows, at equal distances."""
-        return np.arange(0, len(self.classes), max(-(-len(self.classes) // most), 1))
+        return np.arange(0, len(self.classes), -(-len(self.classes) // most))
 
     @cached_property
     def order_of_features(self) -> list[int]:
