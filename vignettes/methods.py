@@ -528,12 +528,13 @@ check("P(maint | buying, class)", table.transpose(0, 2, 1), params(backed)["main
 # where ρ multiplies all effects and has 13 values from $e^{-0.8}$ to $e^{0.4}$, and $τ_0$ is 0.3, or 0.01 for pairs. A climb
 # from $τ_0$ changes one τ after another by factors of ten (smooth: 0.003 to 30; lines: 0, 0.03 to 30; pairs: 0, 0.0001 to 10)
 # while the loss falls by .0001 per row. The result is the mean of ln τ over what was tried since the last type or factor was
-# added, with weights $e^{-\text{loss}}$, and has two digits, as factors have. A factor is a product of steps of the fixed point
-# of MacKay (1992), $(0.3 + u) / (0.3 + v)$, where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the posterior variance σ² of a
-# weight, and all u are scaled to have the sum of all v: two steps for features and one for pairs. A fold has the factors of the
-# rows outside it, and the model in the end those of all rows of the sample. They are used if the loss falls. Of 800 rows or
-# more, three quarters of at most 1,600 predict the others with one, ten and a hundred times the variance of pairs, and the mean
-# of these is chosen in the same way: more rows often favor larger effects of pairs than 400 do.
+# added, with weights $e^{-\text{loss}}$, and has two digits; a τ of 0 counts as a tenth of the next value, and a mean below
+# twice this is 0. A factor is a product of steps of the fixed point of MacKay (1992), $(0.3 + u) / (0.3 + v)$ with two digits,
+# where u sums $w^2 / τ$, v sums $1 - σ^2 / τ$ with the posterior variance σ² of a weight, and all u are scaled to have the sum
+# of all v: two steps for features and one for pairs. A fold has the factors of the rows outside it, and the model in the end
+# those of all rows of the sample. They are used if the loss falls. Of 800 rows or more, three quarters of at most 1,600
+# predict the others with one, ten and a hundred times the variance of pairs, and the mean of these is chosen in the same way:
+# more rows often favor larger effects of pairs than 400 do.
 #
 # **Power.** All weights are multiplied by $\frac{n}{n + 20}\, \bar ρ^{\min(1, \sqrt{m / n})}$ for n rows, of which m chose the
 # variances (also those of pairs, unless pairs were ranked), with the same mean $\bar ρ$ of ρ, because variances that few rows
