@@ -4,10 +4,12 @@ import functools
 import importlib
 import inspect
 import json
+import os
 import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from platform import machine
 from socketserver import ThreadingMixIn
 from threading import Thread
 from urllib.request import urlopen
@@ -110,6 +112,21 @@ raise SystemExit(status)
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 def test_a_process_that_is_forked_during_a_fit_does_not_hang():
     subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], check=True, timeout=120)
+
+
+FIT = """
+import numpy as np, pandas as pd, bnclassify as bn
+frame = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 2))).add_prefix("x")
+bn.bnc(class_var="y", dataset=frame.assign(y=frame["x0"] > 0))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(machine() not in ("x86_64", "AMD64"), reason="Other processors have no such kernels")
+def test_a_processor_that_openblas_does_not_know_fits_the_default():
+    """OpenBLAS then uses its kernels for Prescott, of which one crashes in SciPy 1.12.0 and 1.17.1."""
+    environment = {**os.environ, "OPENBLAS_CORETYPE": "Prescott"}
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FIT], check=True, timeout=120, env=environment)
 
 
 class _Server(ThreadingMixIn, WSGIServer):

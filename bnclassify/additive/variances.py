@@ -510,6 +510,7 @@ def _fit_scores(
         return _fit_scores(kernel, marks, constant, zeros, inverts=inverts, is_safe=True)
     if not inverts:
         return _Posterior(scores, coefficients)
-    lower = np.tril(spotri(factor, lower=1)[0])
-    inverse = root * (lower + np.tril(lower, -1).T) * root.T
+    # From the lower triangle, OpenBLAS crashes on processors that it does not know.
+    upper = np.triu(spotri(factor.T, lower=0)[0])
+    inverse = root * (upper + np.triu(upper, 1).T) * root.T
     return _Posterior(scores, coefficients, inverse)
