@@ -282,6 +282,7 @@ def test_value_of_information_is_not_negative(total, default):
             table = bn.value_of_information(x, record)
             assert (table["gain"] >= 0).all()
             assert set(table.index) >= {"often", "rare"} - set(record)
+        assert bn.value_of_information(x, {}).equals(bn.value_of_information(x, {"sex": None}))
 
 
 def test_degenerate_sums_have_unknown_values():

@@ -442,7 +442,8 @@ def value_of_information(
     x : BNC, AODE or another model
         Fitted model.
     row : pandas.DataFrame, Series or dict
-        One row. Features that a Series or dict omits are unknown.
+        One row. Features that a Series or dict omits are unknown. With an empty
+        dict, nothing is known.
     costs : pandas.DataFrame, optional
         Costs of decisions, as in `predict`.
     unseen : {"error", "missing"}, default "error"
@@ -499,7 +500,8 @@ def value_of_information(
     """
     model = check_fitted(x)
     check_unseen(unseen)
-    raw, data = read_one_row(model, row)
+    is_empty = isinstance(row, dict) and not row
+    raw, data = read_one_row(model, dict.fromkeys(model.features) if is_empty else row)
     table = None if costs is None else check_costs(costs, model.known_levels[-1])[0]
     absent = [is_missing(original_values(raw, name)[0]) for name in model.features]
     known = model.rows_to_score(data, unseen).with_values_unknown(
