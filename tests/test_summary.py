@@ -175,7 +175,7 @@ def test_the_default_model_prints_what_matters(people):
         "  num. features:      3",
         "  form:               sum of one effect per feature, and of 1 pair",
         "  learning algorithm: sum_of_effects",
-        "  parameters:         default settings",
+        "  parameters:         default settings but pairs=2",
         "  discretized:        age, noise in steps",
         "  missing values:     in 1 feature (available cases, and evidence); in new rows given",
         "                      the effect of (missing), but unknown in features that no training",
@@ -185,7 +185,7 @@ def test_the_default_model_prints_what_matters(people):
     sums = bn.bnc(class_var="buys", dataset=people.drop(columns="flat"), pairs=0)
     assert facts(sums)["form"] == "sum of one effect per feature"
     card = bn.summary(bn.scorecard(bn.monotonize(sums, {"age": "increasing"}, people))).set_index("item")
-    assert card["value"]["parameters"] == "default settings, then monotonize, then scorecard"
+    assert card["value"]["parameters"] == "default settings but pairs=0, then monotonize, then scorecard"
     numbers = people[["age"]].assign(
         a=people["age"] ** 2, b=-people["age"], c=people["noise"] + people["age"]
     )

@@ -238,7 +238,12 @@ class EffectTable(BuiltOn):
             if told.always.all():
                 return "unknown, which is not evidence"
             if told.always.any():
-                texts.append("in features that no training row lacks")
+                rows = self.recipe and self.recipe.rows
+                lacking = rows.incomplete if rows else ()
+                pairs = zip(self.features, told.always, strict=True)
+                is_omitted = any(name in lacking for name, always in pairs if always)
+                omitted = " or missing_level omits" * is_omitted
+                texts.append(f"in features that no training row lacks{omitted}")
             if np.count_nonzero(told.gaps) > told.most:
                 number = f"{told.most:g} missing value{'s' * (told.most != 1)}"
                 others = " in other features" if texts else ""

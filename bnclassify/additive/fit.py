@@ -31,7 +31,7 @@ from ..scores import UnknownEffects, number_of_usual_gaps
 from ..structure import network
 from ..tools.arrays import Array, Codes, Mask, Positions, one_thread
 from ..tools.immutable import record
-from ..tools.messages import listed, warn
+from ..tools.messages import listed, shown, warn
 from .cells import Cells, possible_tables, tables_that_gain
 from .contrasts import Feature, principal_contrasts, read_feature
 from .effect_table import EffectTable, PairEffects, build_effect_table, logs_less_reference
@@ -104,9 +104,12 @@ def fit_effects(
         "min_count": min_count,
         "draws": draws,
     }
+    usual = {"pairs": "auto", "missing_level": True, "min_count": None}
+    given = [f"{name}={shown(settings[name])}" for name in usual if settings[name] != usual[name]]
+    other = f" but {', '.join(given)}" if given else ""
     recipe = x.recipe and replace(
         x.recipe,
-        parameters=Step("default settings", fit_effects, settings),
+        parameters=Step(f"default settings{other}", fit_effects, settings),
         preparation=table.preparation,
         rows=TrainingRows.from_data(data, (x.class_var,)),
     )
