@@ -365,6 +365,9 @@ def test_the_fact_of_missing_values_is_true(people, total, ignores):
     assert "in new rows unknown, which is not evidence" in " ".join(str(known).split())
     assert "but unknown in features that no training row lacks" in " ".join(str(total).split())
     assert "and evidence" in str(total)
+    listed = ["sex", "rare", "often", "age"]
+    order = bn.bnc(class_var="class", dataset=people, missing_level=listed).recipe.parameters.settings
+    assert order["missing_level"] == tuple([name for name in people if name in listed])
     some = bn.bnc(class_var="class", dataset=people, missing_level=["often"], min_count=2)
     text = " ".join(str(some).split())
     assert "but unknown in features that no training row lacks or missing_level omits" in text

@@ -322,7 +322,8 @@ def _fit_default(
         settings["missing_level"] = bool(checked)
     else:
         chosen = check_feature_names(missing_level, (class_var,), "missing_level")
-        settings["missing_level"] = tuple(check_columns(chosen, names, "missing_level"))
+        named = check_columns(chosen, names, "missing_level")
+        settings["missing_level"] = tuple([name for name in names if name in named])
     known = [name for name in data.columns if levels[name] or name in data.numbers]
     if class_var in known and len(known) > 1:
         data = data.select(known)
