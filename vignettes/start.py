@@ -158,8 +158,8 @@ print(bn.counterfactual(model, eva, "no", fixed=["age"]).round(2).to_string())
 
 # %% [markdown]
 # A voucher has the lower expected cost if 10 < 30 · P(yes), that is, if a member cancels with a probability above one third.
-# `fixed=["age"]` excludes another age. The smallest change for Eva is to come three times per week: then, the model predicts
-# "no", with probability 0.52.
+# `fixed=["age"]` excludes another age. The smallest change for Eva is to come 2.9 times per week: then, the model predicts "no",
+# with a probability just above one half.
 #
 # If the proportion of "yes" differs where the model is used, `with_prior(model, {"no": 0.9, "yes": 0.1})` returns a model with
 # the new proportions.
