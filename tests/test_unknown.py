@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import bnclassify as bn
+from bnclassify.explanations.explain import explain_row
 from bnclassify.scores import UnknownEffects, mean_pairwise_variance
 
 
@@ -283,6 +284,8 @@ def test_value_of_information_is_not_negative(total, default):
             assert (table["gain"] >= 0).all()
             assert set(table.index) >= {"often", "rare"} - set(record)
         assert bn.value_of_information(x, {}).equals(bn.value_of_information(x, {"sex": None}))
+        assert bn.counterfactual(x, {}).empty
+        assert explain_row(x, {}, None, None, "error", False).unknown == {*bn.features(x)}
 
 
 def test_degenerate_sums_have_unknown_values():

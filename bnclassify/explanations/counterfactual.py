@@ -98,8 +98,8 @@ def counterfactual(
         change as few features as possible, and each changes other features. The
         smallest changes come first and, of equal ones, the most probable
         target. The table is empty if the target is predicted already, which
-        causes a warning, or if no possible change of at most `most` features
-        suffices.
+        causes a warning, if no feature is known, or if no possible change of at
+        most `most` features suffices.
 
     Raises
     ------

@@ -343,8 +343,11 @@ def explain_row(
 
 
 def read_one_row(x: Model, row: AnyTable | Row) -> tuple[Dataset, Dataset]:
-    """Return exactly one row with its numbers, and encoded for the model, or raise."""
-    raw, data = _read_rows(x, row)
+    """Return exactly one row with its numbers, and encoded for the model, or raise.
+
+    With an empty dict, all features are unknown.
+    """
+    raw, data = _read_rows(x, row, x.features if isinstance(row, dict) and not row else ())
     if len(raw) != 1:
         raise ValueError(
             f"row must be one row; got {len(raw):,}. Choose one, for example df.iloc[[0]]."
@@ -500,8 +503,7 @@ def value_of_information(
     """
     model = check_fitted(x)
     check_unseen(unseen)
-    is_empty = isinstance(row, dict) and not row
-    raw, data = read_one_row(model, dict.fromkeys(model.features) if is_empty else row)
+    raw, data = read_one_row(model, row)
     table = None if costs is None else check_costs(costs, model.known_levels[-1])[0]
     absent = [is_missing(original_values(raw, name)[0]) for name in model.features]
     known = model.rows_to_score(data, unseen).with_values_unknown(
