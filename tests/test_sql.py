@@ -135,6 +135,13 @@ def test_first_of_tied_classes_is_predicted(run):
     assert run(bn.to_sql(model, table="t"), frame, "t") == [("q", 0.5, 0.5)] * 4
 
 
+def test_rare_superparents_of_many_levels_have_no_score(run):
+    values = pd.Series(range(20)).repeat([1, *[3] * 19])
+    frame = pd.DataFrame({"a": values, "b": values % 3, "class": values % 2}).astype(str)
+    model = bn.bnc("ande", "class", frame, m=1, dag_args={"min_count": 2})
+    check(run, model, with_holes(frame, 0.2, 1))
+
+
 def test_rows_that_are_impossible_are_uniform(run):
     model, frame = case("impossible")
     posteriors = bn.predict(model, frame, prob=True)

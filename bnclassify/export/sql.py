@@ -585,7 +585,9 @@ class ScoreColumns:
             return self._value_by_interval(term.scope[0], cuts, logs)
         if term.owner >= 0:  # the feature comes last, so that fewer parents need fewer branches
             codes, logs = [*codes[1:], codes[0]], np.moveaxis(logs, 0, -1)
-        return min(_nested_case_by_codes(codes, logs), _cut_from_text(codes, logs), key=len)
+        nested = _nested_case_by_codes(codes, logs)
+        # SQLite reads the text NULL as 0, and other databases refuse it.
+        return nested if np.isnan(logs).any() else min(nested, _cut_from_text(codes, logs), key=len)
 
     def _value_by_interval(self, feature: int, cuts: Sequence[float], logs: Array) -> str:
         """Return the look-up of a value by the interval that contains a number."""
