@@ -323,3 +323,20 @@ def test_a_column_without_known_values_has_drifted():
         new.loc[: int(500 * share) - 1, ["a", "b"]] = np.nan
         found.append(bn.drift(model, new, frame)["psi"])
     assert (found[1] > found[0])[["a", "b"]].all()
+
+
+def test_labels_of_training_that_are_unseen_in_the_model_have_not_changed():
+    """Labels of one row are placed as unseen; they counted as labels and again as unseen."""
+    frame = pd.DataFrame({"a": [*"uv"] * 20 + [f"name {i}" for i in range(30)], "y": [*"pq"] * 35})
+    x = bn.bnc(class_var="y", dataset=frame, pairs=0)
+    row = bn.drift(x, frame, frame).loc["a"]
+    assert "(unseen)" in bn.values(x)["a"]
+    assert (row["psi"], row["unseen_before"], row["unseen_now"]) == (0, 0, 0)
+
+
+def test_cards_of_networks_do_not_contain_shares_of_missing_values():
+    frame = pd.DataFrame({"a": [*"uuuuuuvv", None, None] * 4, "y": [*"ppqqpqqpqp"] * 4})
+    card = bn.scorecard(bn.bnc("nb", "y", frame, smooth=1))
+    row = bn.drift(card, frame).loc["a"]
+    assert np.isnan(row["missing_before"])
+    assert row["psi"] < 0.01  # .59 as if no value had been missing

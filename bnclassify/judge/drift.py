@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..accessors import check_fitted, check_has_rows, read_for_model
-from ..additive.effect_table import UNSEEN, EffectTable
+from ..additive.effect_table import LEAST_MASS, UNSEEN, EffectTable
 from ..dataset import MISSING, Columns, Dataset, as_floats, rounding_of_numbers
 from ..frames import AnyTable, labels_and_codes_of_numbers, open_rows
 from ..model import Model, Tally, check_counted
@@ -77,7 +77,8 @@ def drift(x: Model, newdata: AnyTable, dataset: AnyTable | None = None) -> pd.Da
         levels; other models need `dataset`. Some results also need it: the last
         row, merged and dropped labels, the log odds of networks and of sums
         with effects of pairs, and the shares of missing values of networks
-        without a level for them.
+        without a level for them, and of the sums and scorecards that are made
+        of such networks.
 
     Returns
     -------
@@ -290,7 +291,12 @@ def _sample_of_training(x: Model) -> _Sample:
             constant = x.constant + x.class_shift
             logs = np.stack([constant, *[own @ table / own.sum() for own, table in pairs]])
             odds = (logs[:, 1] - logs[:, 0])[None]
-        counts, lacking = [own[:-1] for own in counts], [float(own[-1]) for own in counts]
+        # Tables of networks without a level for missing values do not know their share.
+        lacking = [
+            float(own[-1]) if share[-1] > 2 * LEAST_MASS else np.nan
+            for own, share in zip(counts, x.shares, strict=True)
+        ]
+        counts = [own[:-1] for own in counts]
     elif isinstance(tally, Tally) and x.network is x and not x.densities:
         counts_of = {}
         families = check_counted(x).properties_to_agree["families"]
@@ -342,7 +348,8 @@ def _changes_of_column(x: Model, name: Hashable, then: _Sample, now: _Sample) ->
             np.array([one.labels[name].get(label, 0.0) for label in known]) for one in (then, now)
         ]
         others = sum(now.labels[name].values()) - float(tables[1].sum())
-        unseen[1] = others / float(now.weights.sum())
+        # labels of training rows are counted, also those that the model places as unseen
+        unseen = np.array([0.0, others / float(now.weights.sum())])
     elif name in x.discretizer.cuts and (name in then.levels or name in now.numbers):
         n = len(x.discretizer.cuts[name]) + 1
         measured = "intervals" if n > 1 else "range" if has_range else "nothing"
