@@ -375,3 +375,31 @@ def test_effects_of_one_case_are_no_larger_than_those_of_many(n):
     frame = pd.DataFrame(rng.normal(size=(n, 3))).add_prefix("x").assign(y=["a", "b"] * (n // 2))
     model = bn.bnc(class_var="y", dataset=frame, groups=np.zeros(n))
     assert model.learned["variances"]["power"] == round(n / (n + 20), 2)
+
+
+@pytest.mark.parametrize("seed", [0, 8])
+def test_the_order_of_columns_does_not_matter_to_rows_that_differ_in_exact_numbers(seed):
+    """Rows with other numbers of the same groups have other weights, by which the sample is drawn."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.integers(0, 100, 900) * 1.0, "b": rng.integers(0, 80, 900) * 1.0})
+    odds = np.exp((frame["a"] - 50) / 15 * np.where(frame["b"] > 40, 1, -1))
+    frame["y"] = np.where(rng.random(900) < odds / (1 + odds), "u", "v")
+    found, expected = (
+        bn.predict(bn.bnc(class_var="y", dataset=rows), frame, prob=True)
+        for rows in (frame[["b", "a", "y"]], frame)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:.*rows with equal values")
+def test_names_of_levels_do_not_matter_to_rows_that_differ_in_exact_numbers():
+    rng = np.random.default_rng(9)
+    code = pd.Series(np.tile(np.arange(257), 2))
+    frame = pd.DataFrame({"code": (code + 1000).astype(str).mask(rng.random(514) < 0.1)})
+    frame["y"] = np.where((code % 2 == 0) ^ (rng.random(514) < 0.1), "a", "b")
+    frame["x"] = rng.normal(size=514)
+    renamed = frame.assign(code=(code * 7919 % 65537 + 100_000).astype(str).where(frame["code"].notna()))
+    found, expected = (
+        bn.predict(bn.bnc(class_var="y", dataset=rows), rows, prob=True) for rows in (renamed, frame)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-9)

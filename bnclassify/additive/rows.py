@@ -165,17 +165,22 @@ def _order_by_contents(
             + np.sqrt(2 + share)[classes]
         )
         color = np.unique(mixed * 1e4 % 1, return_inverse=True)[1].ravel()
-    # Rows of one color can be exchanged, if all rows are: the order of levels decides for all.
+    # Rows of one color are in the order of their numbers. Others can be exchanged, if all rows are:
+    # the order of levels decides for all.
+    of_numbers = list[Array]()
     for i, f in enumerate(features):
         column = float(f.mass @ (np.bincount(f.groups, minlength=len(f.mass)) * marks[i]))
         marks[i] = np.sqrt(column + np.arange(len(f.mass)))
+        if f.numbers is not None:
+            of_numbers.append(np.sqrt(column + np.arange(f.n_exact + 1)))
+    numbers = _sums(len(color), of_numbers, [f.exact for f in features if f.numbers is not None])
     exchangeable = _sums(len(color), marks[: len(features)], [f.groups for f in features])
     # Rows of cases that can be exchanged have the same order in all colors.
     of_cases = color * 0 if cases is None else cases
     # Classes of the same share are in the order of the colors of their rows, then of their levels.
     sums = [np.bincount(classes, x, len(share)) for x in (exchangeable, color)]
     of_classes = np.lexsort((*sums, share)).argsort()[classes]
-    return np.lexsort((of_cases, exchangeable, color, of_classes))
+    return np.lexsort((of_cases, exchangeable, numbers, color, of_classes))
 
 
 def _sums(n: int, marks: Sequence[Array], columns: Sequence[Codes]) -> Array:
