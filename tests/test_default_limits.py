@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bnclassify as bn
-from bnclassify.additive.contrasts import read_feature
+from bnclassify.additive.contrasts import _line_and_cosines, read_feature
 
 from .strategies import examples
 
@@ -212,3 +212,15 @@ def test_declared_levels_without_rows_change_nothing(size, settings):
     first, second = [bn.bnc(class_var="y", dataset=own, **settings) for own in (frame, declared)]
     expected = bn.predict(first, frame, prob=True)
     pd.testing.assert_frame_equal(bn.predict(second, declared, prob=True), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.97, 0.999, 1 - 1e-9])
+def test_cosines_of_a_column_of_zeros_are_no_rounding_errors(share):
+    """Those of mirrored numbers are mirrored."""
+    mass = np.append(share, (1 - share) * np.random.default_rng(0).dirichlet(np.ones(39)))
+    _, cosines = _line_and_cosines(np.arange(40.0), mass)
+    _, mirrored = _line_and_cosines(np.arange(-39.0, 1.0), mass[::-1])
+    variances = np.diag(1 / np.arange(1, 13) ** 2)[: cosines.shape[1], : cosines.shape[1]]
+    weighted = mass[:, None] * cosines
+    np.testing.assert_allclose(cosines.T @ weighted, variances, atol=1e-9)
+    np.testing.assert_allclose(np.abs(mirrored[::-1].T @ weighted), variances, atol=1e-4)

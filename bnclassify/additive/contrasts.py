@@ -211,10 +211,18 @@ def _line_and_cosines(means: Array, mass: Array) -> tuple[Array, Array]:
     z /= max(float(np.sqrt(mass @ z**2)), _TINY)
     orthonormal, _ = np.linalg.qr(roots * z[:, None] ** np.arange(min(n, 3)))
     line = orthonormal[:, 1:] / roots * np.array([1.0, 0.5])[: min(n, 3) - 1]
-    k = np.arange(min(n, COSINES + 1))
     ranks = mass.cumsum() - mass / 2
-    orthonormal, _ = np.linalg.qr(roots * np.cos(np.pi * ranks[:, None] * k))
-    return line, orthonormal[:, 1:] / roots / k[1:]
+    # Cosines of multiples of an angle are nearly collinear if most rows have the same value. They
+    # are polynomials in the cosine of the angle, and so are the products with it.
+    cosine, cosines = np.cos(np.pi * ranks), roots.T
+    for _ in range(min(n - 1, COSINES)):
+        z = cosine * cosines[-1]
+        for _ in range(2):
+            z -= (cosines @ z) @ cosines
+        if (size := float(np.linalg.norm(z))) < 1e-13:
+            break
+        cosines = np.vstack([cosines, z / size])
+    return line, cosines[1:].T / roots / np.arange(1, len(cosines))
 
 
 def _scaled(contrasts: Array, mass: Array) -> Array:
