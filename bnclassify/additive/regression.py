@@ -415,7 +415,8 @@ def covariances(terms: Sequence[Term], n: int, dtype: str = "d") -> Array:
     keys = [[id(z) for z in term.contrasts] for term in terms]
     total: Array = np.zeros((len(terms[0].groups[0]), n), dtype=dtype)
     if single := [of_rows[key[0]] for key in keys if len(key) == 1]:
-        total += np.hstack(single) @ np.hstack(single)[:n].T
+        z = np.hstack(single)
+        total += z @ z[:n].T
     sides = [*dict.fromkeys([side for key in keys if len(key) == 2 for side in key])]
     variances = np.zeros((len(sides), len(sides)))
     for key, term in zip(keys, terms, strict=True):
