@@ -204,7 +204,7 @@ def find_metric(metric: object) -> Metric | OwnMetric:
     return METRICS[metric]
 
 
-def bin_sums(probability: Array, right: Mask, ends: Array, weights: Array) -> Array:
+def bin_sums(probability: Array, right: Mask | Array, ends: Array, weights: Array) -> Array:
     """Sum weights, probabilities and correct predictions by the intervals that ``ends`` divide.
 
     A probability that equals an end up to rounding is in the lower interval.

@@ -120,3 +120,17 @@ def test_quantile_bins_have_equal_numbers_of_rows():
     tied = pd.DataFrame({"no": [0.5] * 9 + [0.1], "yes": [0.5] * 9 + [0.9]})
     axes = bn.plot_calibration(tied, actual.head(10), bins=5, strategy="quantile", target="yes")
     assert len(np.asarray(axes.collections[0].get_offsets())) == 2
+
+
+def test_certain_posteriors_have_a_band_of_no_height():
+    """Bins in which all posteriors are 0 or 1 were left out of the heights of bands only."""
+    pytest.importorskip("matplotlib")
+    p = np.array([1, 1, *[0.55] * 6, 0])
+    posteriors = pd.DataFrame({"no": 1 - p, "yes": p})
+    for rows in (posteriors, posteriors.iloc[:2]):
+        actual = pd.Series(["yes", "yes", *["no", "yes"] * 3, "no"])[: len(rows)]
+        axes = bn.plot_calibration(rows, actual)
+        band = np.array([np.ptp(line[:, 1]) for line in axes.collections[2].get_segments()])
+        height = 2 * 1.96 * np.sqrt(0.55 * 0.45 / 6)
+        expected = [0, height, 0] if len(rows) == 9 else [0]
+        np.testing.assert_allclose(band, expected, atol=1e-4)

@@ -1221,8 +1221,8 @@ def plot_calibration(
     ends = ends_of_bins(chosen, bins, strategy)
     sums = bin_sums(chosen, right, ends, np.ones(len(p)))
     rows, at, shares = bin_means(sums)
-    variances = bin_means(bin_sums(chosen, right, ends, chosen * (1 - chosen)))[0]
-    spread: Array = _NORMAL_95 * np.sqrt(variances) / rows
+    variances = bin_means(bin_sums(chosen, chosen * (1 - chosen), ends, np.ones(len(p))))[2]
+    spread: Array = _NORMAL_95 * np.sqrt(variances / rows)
     # Wilson's limits of 5 in 10 rows: 0.237 and 0.763
     extra = _NORMAL_95**2 / rows
     middle: Array = (shares + extra / 2) / (1 + extra)
