@@ -34,7 +34,7 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -709,6 +709,19 @@ def test_merger_in_a_pipeline():
     pipe = make_pipeline(RareLevelMerger(3), BNCClassifier("nb", smooth=1)).set_output(transform="pandas")
     pipe.fit(visits[["town"]], [1, 0] * 5)
     assert bn.values(pipe[-1].model_)["town"] == ("Aden", "Bari", "other")
+
+
+@pytest.mark.parametrize("output", ["default", "pandas", "polars"])
+@pytest.mark.parametrize("form", [pd.DataFrame, np.asarray])
+def test_merged_whole_numbers_are_text(form, output):
+    if output == "polars":
+        pytest.importorskip("polars", reason="polars is not installed; the extra test has it")
+    X, y = form(pd.DataFrame({"code": [1, 2, 3] * 9 + [4], "on": [True] * 27 + [False]})), list("pq") * 14
+    for last in (BNCClassifier("nb", smooth=1), OneHotEncoder()):
+        pipe = make_pipeline(RareLevelMerger(9).set_output(transform=output), last).fit(X, y)
+    merged = pipe[0].transform(X)
+    labels = merged.iloc[:, 0] if isinstance(merged, pd.DataFrame) else merged[:, 0]
+    assert list(labels) == ["1", "2", "3"] * 9 + ["other"]
 
 
 @pytest.mark.parametrize("learner", ["nb", "ande"])

@@ -1114,9 +1114,9 @@ class RareLevelMerger(_ColumnwiseTransformer):
     """Merge rare levels into one, as a transformer of scikit-learn.
 
     It calls `merge_rare`. `BNCClassifier` with ``min_count`` does the same
-    after it discretizes numbers. Whole numbers are merged like categories.
-    Columns without rare levels, ordered categories and numbers with fractions
-    do not change.
+    after it discretizes numbers. Whole numbers are merged like categories, and
+    become text. Columns without rare levels, ordered categories and numbers
+    with fractions do not change.
 
     Parameters
     ----------
@@ -1164,4 +1164,9 @@ class RareLevelMerger(_ColumnwiseTransformer):
         return self
 
     def _changed_columns(self, frame: pd.DataFrame) -> pd.DataFrame:
-        return self.merger_(frame) if self.merger_.columns else frame
+        if not self.merger_.columns:
+            return frame
+        merged = self.merger_(frame)
+        for name in self.merger_.columns:  # encoders and polars refuse 1 and "other" in a column
+            merged[name] = merged[name].cat.rename_categories(str)
+        return merged
