@@ -567,6 +567,9 @@ def test_a_file_in_chunks(car, tmp_path):
 def test_the_first_frame_tells_the_columns(car):
     more = [car.iloc[:900], car.iloc[900:].assign(other="a")]
     same_model(*(bn.bnc("tan_cl", "class", data, smooth=1) for data in (more, car)))
+    twice = [car.iloc[:900], pd.concat([car[["doors"]], car], axis=1).iloc[900:]]
+    with pytest.raises(ValueError, match="newdata: part 2 has column 'doors' more than once"):
+        bn.predict(bn.lp(bn.nb("class", car), car, smooth=1), twice)
 
 
 def test_identifiers_are_refused(monkeypatch):

@@ -16,7 +16,7 @@ import pandas as pd
 from ..frames import Foreign, foreign_to_pandas, is_dask, is_foreign
 from ..tools.calls import with_progress_bar
 from ..tools.immutable import cached_property
-from ..tools.messages import listed
+from ..tools.messages import listed, repeated_items
 
 T = TypeVar("T")
 
@@ -122,6 +122,11 @@ class Chunks:
                 raise KeyError(
                     f"{self.argument}: part {part} has no column {listed(absent)}. Give each part "
                     "the columns of the first, with part.reindex(columns=first.columns)."
+                )
+            if twice := [name for name in repeated_items(frame.columns) if name in (columns or ())]:
+                raise ValueError(
+                    f"{self.argument}: part {part} has column {listed(twice)} more than once. Keep "
+                    "the first, with part.loc[:, ~part.columns.duplicated()]."
                 )
             rows += len(frame)
             yield frame if columns is None else frame[list(columns)]
