@@ -794,3 +794,13 @@ def test_legends_and_marks_are_seen_on_a_dark_background():
                 assert not matplotlib.colors.same_color(color, "black")
         for line in (importance.get_legend().legend_handles[1], *nomogram.lines):
             assert matplotlib.colors.same_color(line.get_color(), "white")
+
+
+def test_rounding_errors_are_not_drawn():
+    """Bars of 1e-16 filled the axis."""
+    frame = pd.DataFrame({"a": [*"uv"] * 20, "y": [*"nnyy"] * 10})
+    table = bn.effects(bn.bnc("nb", "y", frame, smooth=1))
+    table["y"] = [0, 1e-16, -2e-16, 0]
+    x = bn.from_effects(table)
+    assert [bar.get_width() for bar in bn.plot_effect(x, "a").patches] == [0, 0]
+    assert bn.plot_importance(x, frame).get_xlim()[1] > 0.1

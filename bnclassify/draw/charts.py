@@ -328,6 +328,11 @@ def plot_strength(
     return axes
 
 
+def _without_rounding(numbers: Sequence[float] | Array) -> Array:
+    """Return numbers, and 0 for rounding errors, which would fill an axis if all are so small."""
+    return np.where(np.abs(numbers) < TOLERANCE, 0.0, numbers)
+
+
 def _draw_bars(
     ax: Axes | None,
     labels: Sequence[str],
@@ -336,10 +341,12 @@ def _draw_bars(
     ends: Sequence[float] | Array | None = None,
 ) -> Axes:
     """Draw bars, negative ones in orange, with texts at their ends or at other places."""
-    sizes = np.array(numbers, dtype=float)
+    sizes = _without_rounding(numbers)
     reach: float = np.abs(sizes[np.isfinite(sizes)]).max(initial=0.0) or 1.0
     lengths: Array = np.clip(sizes, -_BEYOND * reach, _BEYOND * reach)
-    places = lengths if ends is None else np.clip(ends, lengths, 2 * _BEYOND * reach)
+    places = lengths
+    if ends is not None:
+        places = np.clip(_without_rounding(ends), lengths, 2 * _BEYOND * reach)
     axes = horizontal_axes(ax, labels)
     axes.barh(np.arange(len(sizes)), lengths, color=np.where(sizes < 0, ORANGE, BLUE), height=0.72)
     low, high = float(places.min(initial=0.0)), float(places.max(initial=0.0))
@@ -438,7 +445,8 @@ def plot_effect(
         got = f"{len(effect.levels):,} levels. Merge rare levels with merge_rare"
         raise ValueError(f"feature must be {expected}; got {shown(feature)} with {got}.")
     data = None if dataset is None else read_for_model(x, dataset, [feature], "dataset")
-    lines = effect.log_odds
+    lines = _without_rounding(effect.log_odds)
+    effect = replace(effect, log_odds=lines)
     is_alike = effect.parent is not None and np.allclose(lines, lines[:1], rtol=0, atol=1e-9)
     if is_alike and effect.target is not None:
         effect = replace(
