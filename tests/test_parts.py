@@ -381,6 +381,14 @@ def test_unknown_categories_are_sorted(parts):
         same_model(*(bn.lp(SEVERAL[name](rows), rows, smooth=1) for rows in (where_they_are(data), text)))
 
 
+def test_partitions_with_columns_in_another_order(car):
+    dd = pytest.importorskip("dask.dataframe")
+    pieces = [car.iloc[:900], car.iloc[900:, ::-1]]
+    parts = dd.from_map(lambda i: pieces[i], range(2), meta=car.head(0))
+    for data in (parts, bn.encode(parts, in_memory=False)):
+        same_model(*(bn.bnc("tan_cl", "class", rows, smooth=1) for rows in (data, car)))
+
+
 def test_functions_and_results_can_be_sent_to_other_processes(car):
     dask, cloudpickle = pytest.importorskip("dask"), pytest.importorskip("cloudpickle")
 

@@ -168,13 +168,21 @@ class DaskFrame:
         # Mapped, not delayed, so that a partition is read and counted in one task, and never kept
         # or sent.
         nothing = pd.Series([], dtype=object)
-        made = frame.map_partitions(make, meta=nothing, enforce_metadata=False)
+        names = list(frame.columns)
+        made = frame.map_partitions(
+            _make_of_columns, make, names, meta=nothing, enforce_metadata=False
+        )
         results: list[Foreign] = list(made.to_delayed())
         while len(results) > 1:
             # 16: number of results that are merged at once
             results = [together(results[i : i + 16]) for i in range(0, len(results), 16)]
         total: T = results[0].compute()
         return total
+
+
+def _make_of_columns(part: pd.DataFrame, make: Make[T], names: list[Hashable]) -> T:
+    """Call ``make`` on a partition, whose columns can be in another order."""
+    return make(part if part.columns.tolist() == names else part[names])
 
 
 def ordered_categories_by_column(frame: pd.DataFrame) -> dict[Hashable, tuple[Hashable, ...]]:
