@@ -307,9 +307,10 @@ def scorecard(
     -------
     Scorecard
         A fitted model. Its attributes ``points`` and ``probabilities`` are
-        tables that suffice to compute a prediction by hand. Features with the
-        same points for all values are omitted, and so are rows of missing
-        values of features that were never missing.
+        tables that suffice to compute a prediction by hand; if points depend on
+        another feature, ``given`` is its value, and ``families(card)`` names
+        it. Features with the same points for all values are omitted, and so are
+        rows of missing values of features that were never missing.
         ``predict(card, df, points=True)`` returns totals. An unknown value has
         the mean points of its feature, and the probability of a total with
         unknown values, as `predict` returns it, is less extreme than in the

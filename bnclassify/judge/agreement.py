@@ -428,9 +428,10 @@ def check_posteriors(
     Instance(pd.DataFrame, expected).check("posteriors", posteriors)
     check_unique(posteriors.columns.tolist(), "posteriors")
     check_no_dataset("actual", actual)
-    if isinstance(actual, pd.DataFrame):
+    if isinstance(actual, pd.DataFrame) or np.ndim(actual) != 1:
         raise TypeError(
-            "actual must be labels; got DataFrame. Pass its column of the class: df[class_var]."
+            f"actual must be labels; got {type(actual).__name__}. Pass the column of the class: "
+            "df[class_var]."
         )
     check_same_rows(posteriors, actual, "posteriors and actual")
     labels = pd.Series(np.asarray(actual, dtype=object), dtype=object)

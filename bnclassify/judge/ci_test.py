@@ -21,7 +21,7 @@ from ..frames import AnyTable, open_data
 from ..structure import warn_of_fractional_weights
 from ..tools.arrays import Array
 from ..tools.calls import with_call_advice
-from ..tools.checks import OneOf, Seed, Whole, check_rng
+from ..tools.checks import OneOf, Seed, Whole, check_column_name, check_rng
 
 _MOST_CELLS = 2**24  # of the table of a test
 _UNITS = {"log": 1.0, "log2": log(2), "log10": log(10)}
@@ -98,6 +98,8 @@ def _open_columns_to_test(
 ) -> tuple[Countable, list[int]]:
     """Return the columns x, y and z, and their positions; x and y may be numbers."""
     opened = open_data(dataset)
+    for argument, name in {"x": x, "y": y}.items():
+        check_column_name(name, argument)
     is_name = isinstance(z, tuple) and z in opened.columns  # a tuple can be the name of one column
     given: Sequence[Hashable] = z if isinstance(z, list | tuple) and not is_name else [z]
     names: list[Hashable] = [x, y] if z is None else [x, y, *given]
