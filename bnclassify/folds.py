@@ -103,7 +103,7 @@ def stratified_folds(y: ArrayLike, k: int, *, rng: Seed = None) -> Positions:
     array([0, 1, 0, 1])
     """
     codes, levels = encode_classes(y)
-    check_number_of_folds(k, len(codes))
+    k = check_number_of_folds(k, len(codes))
     warn_of_small_classes(np.bincount(codes), levels, k)
     return shuffle_folds(codes, k, check_rng(rng))
 
@@ -178,8 +178,8 @@ def r_folds(y: ArrayLike, k: int, *, seed: int, sample_kind: str = "rejection") 
     0.8582303
     """
     codes, levels = encode_classes(y)
-    check_number_of_folds(k, len(codes))
-    Whole(least=0, most=2**31 - 1).check("seed", seed)
+    k = check_number_of_folds(k, len(codes))
+    seed = Whole(least=0, most=2**31 - 1).check("seed", seed)
     OneOf(["rejection", "rounding"]).check("sample_kind", sample_kind)
     numbers = _r_uniform(seed)
     warn_of_small_classes(np.bincount(codes), levels, k)
@@ -336,7 +336,7 @@ def draw_folds(
     units: ArrayOf[np.int64] | None = None
     if weights is not None and not (weights % 1).any() and weights.sum() < 2**53:
         units = weights.astype(np.int64)
-    check_number_of_folds(k, len(codes) if units is None else int(units.sum()))
+    k = check_number_of_folds(k, len(codes) if units is None else int(units.sum()))
     if is_single and not quiet:
         warn_of_small_classes(np.bincount(codes, units), data.levels[-1], k)
     if units is None:
@@ -372,9 +372,11 @@ def split_cases_into_folds(cases: Codes, classes: Codes, rows: Codes, number: in
     return [RowFold(some) for some in folds if len(some)]
 
 
-def check_number_of_folds(k: object, rows: int) -> None:
-    if Whole(least=2).check("k", k) > rows:
-        raise ValueError(f"k must be at most the number of rows, which is {rows}; got {shown(k)}.")
+def check_number_of_folds(k: object, rows: int) -> int:
+    number = Whole(least=2).check("k", k)
+    if number > rows:
+        raise ValueError(f"k must be at most the number of rows, which is {rows}; got {number}.")
+    return number
 
 
 def _is_pair_of_arrays(fold: object) -> bool:

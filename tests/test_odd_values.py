@@ -217,3 +217,15 @@ def test_intervals_are_categories_of_any_type(kind):
     assert bn.values(bn.bnc("nb", "y", same, smooth=1)) == bn.values(model)
     assert bn.predict(model, same, prob=True).equals(bn.predict(model, frame, prob=True))
     assert not len(bn.check_data(same, "y"))
+
+
+def test_numpy_integers_are_whole_numbers():
+    car = bn.load_car().iloc[::9]
+    gaps = car.assign(buying=car["buying"].where(car["doors"] != "2"))
+    searches = [bn.search_steps(bn.hc("class", car, tabu=tabu)) for tabu in (np.int8(4), 4)]
+    pd.testing.assert_frame_equal(*searches)
+    folds = [bn.r_folds(car["class"], 3, seed=seed).tolist() for seed in (np.int8(9), 9)]
+    assert folds[0] == folds[1]
+    x = bn.lp(bn.chisq_dn("class", car), car, smooth=1)
+    few, many = {"burn_in": 127, "draws": 2}, {"burn_in": np.int8(127), "draws": np.int8(2)}
+    pd.testing.assert_frame_equal(bn.impute(x, gaps, rng=0, **many), bn.impute(x, gaps, rng=0, **few))

@@ -140,8 +140,8 @@ def counterfactual(
     check_unseen(unseen)
     Names(model.features, "features of the model").check("fixed", fixed)
     wish = check_possible_changes(model, fixed, ranges, directions)
-    Whole(least=1).check("most", most)
-    Whole(least=1).check("alternatives", alternatives)
+    most = Whole(least=1).check("most", most)
+    alternatives = Whole(least=1).check("alternatives", alternatives)
     labels = model.known_levels[-1]
     wanted = None if target is None else labels.index(OneOf(labels).check("target", target))
     raw, data = read_one_row(model, row)

@@ -446,9 +446,9 @@ class _Search:
             OneOf(MOVES).check("moves", move)
         self.moves = tuple([move for move in MOVES if move in chosen])
         Optional(Whole()).check("max_parents", self.max_parents)
-        for argument in ("tabu", "restarts"):
-            # 100_000: maximum of `tabu` and `restarts`
-            Whole(most=100_000).check(argument, getattr(self, argument))
+        most = Whole(most=100_000)
+        self.tabu = most.check("tabu", self.tabu)
+        self.restarts = most.check("restarts", self.restarts)
         Optional(Flag()).check("progress", self.progress)
         check_missing_option(self.missing, "error", self.score)
         check_rng(self.rng)

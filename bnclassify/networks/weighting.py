@@ -100,7 +100,7 @@ def _bootstrap_samples(
     data: Dataset, trees: int, share: float, rng: np.random.Generator
 ) -> Iterator[Positions]:
     """Draw rows for each tree with replacement, sample by sample, in proportion to weights."""
-    n_rows = max(1, int(len(data) * share))
+    n_rows = max(1, int(len(data) * float(share)))
     shares = None if data.weights is None else data.weights / data.size
     for _ in range(trees):
         yield rng.choice(len(data), size=n_rows, p=shares)

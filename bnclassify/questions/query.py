@@ -145,7 +145,7 @@ def query(
     {'unacc': 0.687, 'acc': 0.25, 'good': 0.058, 'vgood': 0.005}
     """
     model = check_has_joint_distribution(x, "query", or_sampled=True)
-    Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
+    burn_in = Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     is_name = isinstance(variables, str) or is_among(variables, model.variables)
     named = [variables] if is_name else variables
     check_not_dropped(model, "variables", named if isinstance(named, list | tuple) else [])
@@ -405,10 +405,10 @@ def sample(
     {'med': 976, 'low': 24, 'high': 0}
     """
     model = check_has_joint_distribution(x, "sample", or_sampled=True)
-    Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
+    burn_in = Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     generator = check_rng(rng)
     most = 2**31 // len(model.variables)  # maximum number of values of a sample
-    Whole(least=0, most=most).check("n", n)
+    n = Whole(least=0, most=most).check("n", n)
     if evidence is None and not model.is_sampled:
         codes = model.draw(n, generator)
     else:
@@ -532,11 +532,12 @@ def impute(
     4               y                  n     y
     """
     model = check_has_joint_distribution(x, "impute", or_sampled=True)
-    Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
+    burn_in = Whole(most=MOST_SWEEPS).check("burn_in", burn_in)
     table, generator = frame_of(frame, "frame"), None
     # 2**28: maximum number of values of all completions
     most = max(1, min(1_000_000, 2**28 // max(1, table.size)))
-    if Optional(Whole(least=1, most=most)).check("draws", draws) is not None:
+    draws = Optional(Whole(least=1, most=most)).check("draws", draws)
+    if draws is not None:
         if "draw" in table.index.names:
             raise ValueError(
                 "frame must not have an index named 'draw', as the result has. Use .rename_axis."
