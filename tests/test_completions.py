@@ -80,3 +80,11 @@ def test_imputed_and_sampled_numbers_have_fractions_as_documented():
     assert (filled.head(10) % 1 > 0).any()
     assert (drawn % 1 > 0).any()
     assert filled.round().astype("Int64")[10:].equals(frame["n"][10:])  # as the docstring advises
+
+
+@pytest.mark.parametrize("dtype", [bool, "boolean", "Int8"])
+def test_a_merged_level_completes_columns_of_any_type(dtype):
+    frame = pd.DataFrame({"x": [0] * 50 + [1] * 9, "z": 1, "y": ["u"] * 50 + ["v"] * 9}).astype({"x": dtype})
+    x = bn.bnc("nb", "y", frame, smooth=0.01, min_count=10)
+    gaps = frame.assign(x=frame["x"].astype(object if dtype is bool else dtype).where(frame.index < 58))
+    assert bn.impute(x, gaps)["x"].tolist() == [*gaps["x"][:58], "other"]

@@ -597,7 +597,7 @@ def _fill_labels(column: pd.Series[Any], gaps: Mask, labels: Sequence[Hashable])
         dtype = pd.CategoricalDtype([*categories, *lacking], dtype.ordered)
     try:
         return pd.Series(objects, index=column.index, dtype=dtype)
-    except ValueError:  # numbers, and the text of merged levels
+    except (TypeError, ValueError):  # Booleans or numbers, and the text of merged levels
         return pd.Series(objects, index=column.index)
 
 
