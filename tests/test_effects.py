@@ -696,3 +696,13 @@ def test_labels_that_are_intervals_or_booleans_go_around():
     all_text = of_text.assign(a=frame["a"].astype(str))
     again = bn.from_effects(text, dataset=all_text)
     assert again.levels_by_name["a"] == ("False", "True")
+
+
+def test_whole_numbers_that_a_network_keeps_are_made_monotone_if_some_are_missing():
+    """pandas makes them floats, which an error said to discretize."""
+    rows = {"a": [0, 1, 2, None] * 10, "y": [*"qpqp", *"ppqq", *"pqqp", *"pqpq"] * 2 + [*"pqqp"] * 2}
+    frame = pd.DataFrame(rows)
+    x = bn.bnc("nb", "y", frame, smooth=1, discretize="quantile")
+    assert bn.values(x)["a"] == (0, 1, 2)
+    odds = bn.effects(bn.monotonize(x, {"a": "increasing"}, frame)).set_index("value")["q"]
+    assert odds[0] <= odds[1] <= odds[2]

@@ -1055,7 +1055,7 @@ def _check_directions(
 def _level_order_of(table: EffectTable, name: Hashable, dataset: AnyTable) -> tuple[Hashable, ...]:
     """Return the levels of a feature in the order of its column, or of numbers."""
     labels = [label for label in table.levels_by_name[name] if label != UNSEEN]
-    column = open_rows(dataset, "dataset").encode(Columns((name,)))
+    column = open_rows(dataset, "dataset").read(Columns((name,), raw={name: False}))
     own: tuple[Hashable, ...] = column.levels[0] if name in column.schema.ordered else ()
     if not own and all(isinstance(label, Real) for label in labels):
         numbers: dict[Hashable, Any] = {label: label for label in labels}
