@@ -519,8 +519,9 @@ def from_effects(
     dataset, it is unknown if it was never missing and this effect is 0, or if
     the row lacks more values than five training rows do, as in the default. If
     all values are text, as in a file, ``True`` and ``False`` of a feature
-    without other labels are booleans, unless they are text in `dataset`. With a
-    row ``"(unseen)"``, all other labels have its effect; without one, they are
+    without other labels are booleans, and with `dataset`, labels that are all
+    numbers are numbers, unless they are text in `dataset`. With a row
+    ``"(unseen)"``, all other labels have its effect; without one, they are
     unseen, as in `predict`. Classes that have no row have a base of 0.
 
     Examples
@@ -558,7 +559,7 @@ def from_effects(
                 f"Pass the name of the class, such as class_var={single[0]!r}, which has one row."
             )
     check_column_name(class_var)
-    frame = _read_text_as_booleans(frame, class_var, dataset)
+    frame = _read_text_as_labels(frame, class_var, dataset)
     groups, of_pairs = _rows_of_features_and_of_pairs(frame, features)
     of_class = groups.pop(class_var, [])
     classes, constant = _read_classes_and_base(
@@ -618,28 +619,41 @@ def as_given(x: Model, data: object) -> Model:
 GIVEN.add(as_given)
 
 
-def _read_text_as_booleans(
+def _read_text_as_labels(
     frame: pd.DataFrame, class_var: Hashable, dataset: AnyTable | None
 ) -> pd.DataFrame:
-    """Return a table with booleans in place of text that is all labels of a feature, as in a file.
+    """Return a table with booleans or numbers in place of text that is all labels of a feature.
 
-    Text of a feature that is also text in the dataset is kept.
+    Text of a feature that is also text in the dataset is kept, and without a
+    dataset, so are numbers.
     """
     if not all(isinstance(value, str) for value in frame["value"]):
         return frame  # not from a file
     frame, rows = frame.copy(), None if dataset is None else open_rows(dataset, "dataset")
     for name, values in frame.groupby("feature", sort=False)["value"]:
         own = set(values) - {MISSING, UNSEEN}
-        if name == class_var or not own or not own <= {*_BOOLEANS}:
+        labels: dict[Hashable, Any] = dict(_BOOLEANS)
+        is_in_rows = rows is not None and name in rows.columns
+        if is_in_rows and not own & {*labels}:
+            with suppress(ValueError):
+                labels = {text: _read_number(text) for text in own}
+        if name == class_var or not own or not own <= {*labels}:
             continue
-        if rows is not None and name in rows.columns:
-            labels = rows.encode(Columns((name,))).levels[0]
-            if own & {*labels}:
+        if rows is not None and is_in_rows:
+            read = rows.encode(Columns((name,), {name: tuple([labels[text] for text in own])}))
+            if own & {*read.levels[read.positions[name]]}:
                 continue
         for feature, value in (("feature", "value"), ("given", "given_value")):
             at = frame[feature] == name
-            frame.loc[at, value] = [_BOOLEANS.get(label, label) for label in frame.loc[at, value]]
+            frame.loc[at, value] = [labels.get(label, label) for label in frame.loc[at, value]]
     return frame
+
+
+def _read_number(text: str) -> float:
+    """Return a number, as an integer if it is one."""
+    with suppress(ValueError):
+        return int(text)
+    return float(text)
 
 
 def _rows_of_features_and_of_pairs(
