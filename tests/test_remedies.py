@@ -139,6 +139,17 @@ def test_features_are_made_of_dates(case):
     assert set(in_two_lines(remedy, dataset)) == set(made)
 
 
+def test_features_of_dates_are_called_after_their_columns():
+    """Two names with spaces gave one column, called days."""
+    dates = pd.date_range("2020", periods=N)
+    dataset = pd.DataFrame({"first day": dates, 'it\'s "last"': dates + pd.Timedelta(days=400), "y": LABELS})
+    for remedy in bn.check_data(dataset, "y")["remedy"]:
+        dataset = in_two_lines(remedy, dataset)
+    for name in ("first day", 'it\'s "last"'):
+        assert dataset[f"{name}_days"].tolist() == [*range(N)]
+        assert f"{name}_weekday" in dataset
+
+
 @pytest.mark.parametrize("case", OTHER_TYPES)
 def test_columns_of_other_types_become_categories(case):
     values, levels = OTHER_TYPES[case]

@@ -404,8 +404,10 @@ def _how_to_split_parsed_dates(
     varying = {part: of for part, of in parts.items() if len(getattr(when.dt, of).unique()) > 1}
     made = {part: f"when.dt.{of}{whole}" for part, of in varying.items()}
     made = {"days": f"(when - pd.Timestamp('{when.min().date()}')).dt.days{whole}"} | made
-    prefix = f"{name}_" if f"{name}_".isidentifier() else ""
-    named = ", ".join(f"{prefix}{part}={text}" for part, text in made.items())
+    named = ", ".join(f"{name}_{part}={text}" for part, text in made.items())
+    if not f"{name}_".isidentifier():
+        pairs = [f"{f'{name}_{part}'!r}: {text}" for part, text in made.items()]
+        named = f"**{{{', '.join(pairs)}}}"
     return (
         f"Make features of them, with\nwhen = {code}\n"
         f"{argument} = {argument}.drop(columns=[{name!r}]).assign({named})\n"
