@@ -708,13 +708,15 @@ def test_whole_numbers_that_a_network_keeps_are_made_monotone_if_some_are_missin
     assert odds[0] <= odds[1] <= odds[2]
 
 
+@pytest.mark.parametrize("labels", [["no", "yes"], [0, 1], [False, True], [0, 1, 2]])
 @pytest.mark.parametrize("pairs", [0, 1])
-def test_labels_that_are_numbers_are_read_from_a_file_as_the_data_have_them(pairs):
+def test_labels_that_are_numbers_are_read_from_a_file_as_the_data_have_them(pairs, labels):
     rng, n = np.random.default_rng(0), 80
     frame = pd.DataFrame({"flag": rng.integers(0, 2, n), "code": rng.choice(["1", "2"], n)})
     frame["half"] = rng.choice([0.5, 1.5], n)
     frame["holes"] = rng.choice([0, 1, np.nan], n)
-    frame["y"] = np.where(rng.random(n) < 0.2 + 0.5 * (frame["flag"] == frame["half"] - 0.5), "yes", "no")
+    likely = rng.random(n) < 0.2 + 0.5 * (frame["flag"] == frame["half"] - 0.5)
+    frame["y"] = np.where(likely, labels[1], rng.choice([labels[0], labels[-1]], n))
     model = bn.bnc(class_var="y", dataset=frame, pairs=pairs)
     text = pd.read_csv(io.StringIO(bn.effects(model).to_csv(index=False)))
     again = bn.from_effects(text, dataset=frame)

@@ -8,7 +8,7 @@ to rise or fall with a feature by isotonic regression.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise, product
@@ -520,9 +520,9 @@ def from_effects(
     the row lacks more values than five training rows do, as in the default. If
     all values are text, as in a file, ``True`` and ``False`` of a feature
     without other labels are booleans, and with `dataset`, labels that are all
-    numbers are numbers, unless they are text in `dataset`. With a row
-    ``"(unseen)"``, all other labels have its effect; without one, they are
-    unseen, as in `predict`. Classes that have no row have a base of 0.
+    numbers are numbers, also of the class, unless they are text in `dataset`.
+    With a row ``"(unseen)"``, all other labels have its effect; without one,
+    they are unseen, as in `predict`. Classes that have no row have a base of 0.
 
     Examples
     --------
@@ -559,12 +559,19 @@ def from_effects(
                 f"Pass the name of the class, such as class_var={single[0]!r}, which has one row."
             )
     check_column_name(class_var)
-    frame = _read_text_as_labels(frame, class_var, dataset)
+    of_features = frame["value"][frame["feature"] != class_var]
+    is_file = all(isinstance(value, str) for value in of_features)
+    opened = open_rows(dataset, "dataset") if is_file and dataset is not None else None
+    if is_file:
+        frame = _read_text_as_labels(frame, class_var, opened)
     groups, of_pairs = _rows_of_features_and_of_pairs(frame, features)
     of_class = groups.pop(class_var, [])
     classes, constant = _read_classes_and_base(
         frame["value"][of_class], numbers[of_class], names, class_var
     )
+    if opened is not None and all(isinstance(label, str) for label in classes):
+        labels = _labels_of_text(class_var, classes, opened)
+        classes = tuple([labels.get(label, label) for label in classes])
     if len(names) == 1:
         numbers = np.column_stack([np.zeros(len(numbers)), numbers])
     axes = {
@@ -620,33 +627,40 @@ GIVEN.add(as_given)
 
 
 def _read_text_as_labels(
-    frame: pd.DataFrame, class_var: Hashable, dataset: AnyTable | None
+    frame: pd.DataFrame, class_var: Hashable, rows: Opened[Dataset] | None
 ) -> pd.DataFrame:
-    """Return a table with booleans or numbers in place of text that is all labels of a feature.
-
-    Text of a feature that is also text in the dataset is kept, and without a
-    dataset, so are numbers.
-    """
-    if not all(isinstance(value, str) for value in frame["value"]):
-        return frame  # not from a file
-    frame, rows = frame.copy(), None if dataset is None else open_rows(dataset, "dataset")
+    """Return a table with booleans or numbers in place of text that is all labels of a feature."""
+    frame = frame.copy()
     for name, values in frame.groupby("feature", sort=False)["value"]:
-        own = set(values) - {MISSING, UNSEEN}
-        labels: dict[Hashable, Any] = dict(_BOOLEANS)
-        is_in_rows = rows is not None and name in rows.columns
-        if is_in_rows and not own & {*labels}:
-            with suppress(ValueError):
-                labels = {text: _read_number(text) for text in own}
-        if name == class_var or not own or not own <= {*labels}:
+        labels = _labels_of_text(name, set(values) - {MISSING, UNSEEN}, rows)
+        if not labels or name == class_var:
             continue
-        if rows is not None and is_in_rows:
-            read = rows.encode(Columns((name,), {name: tuple([labels[text] for text in own])}))
-            if own & {*read.levels[read.positions[name]]}:
-                continue
         for feature, value in (("feature", "value"), ("given", "given_value")):
             at = frame[feature] == name
             frame.loc[at, value] = [labels.get(label, label) for label in frame.loc[at, value]]
     return frame
+
+
+def _labels_of_text(
+    name: Hashable, texts: Collection[Any], rows: Opened[Dataset] | None
+) -> Mapping[Hashable, Any]:
+    """Return the booleans or, with a dataset, numbers that all texts are, or none.
+
+    Text that is also text in the dataset is kept.
+    """
+    labels: dict[Hashable, Any] = {text: _BOOLEANS[text] for text in texts if text in _BOOLEANS}
+    if rows is not None and name not in rows.columns:
+        rows = None
+    if rows is not None and not labels:
+        with suppress(ValueError):
+            labels = {text: _read_number(text) for text in texts}
+    if not texts or len(labels) < len(texts):
+        return {}
+    if rows is not None:
+        read = rows.encode(Columns((name,), {name: tuple(labels.values())}))
+        if {*labels}.intersection(read.levels[read.positions[name]]):
+            return {}
+    return labels
 
 
 def _read_number(text: str) -> float:
