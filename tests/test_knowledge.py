@@ -119,6 +119,15 @@ def test_a_table_is_replaced(car):
     assert "with_table(x, 'maint', ...)" in repr(y)
 
 
+def test_names_that_are_numbers_are_not_positions():
+    rows = np.random.default_rng(0).integers(2, size=(60, 3))
+    frame = pd.DataFrame(rows, columns=[1, 2, 0])
+    x = bn.lp(bn.anb(0, {2: [1]}, frame), frame, smooth=1)
+    assert bn.families(x)[2] == (2, 1, 0)
+    for same in (bn.with_table(x, 2, bn.cpt(x, 2)), bn.from_tables(0, {v: bn.cpt(x, v) for v in bn.vars(x)})):
+        pd.testing.assert_frame_equal(bn.cpt(same, 2), bn.cpt(x, 2))
+
+
 def test_cross_validation_replaces_the_table_again(car, tmp_path):
     x = bn.bnc("nb", "class", car, smooth=1)
     table = bn.cpt(x, "safety") * 0 + np.array([[0.2], [0.3], [0.5]])

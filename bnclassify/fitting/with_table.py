@@ -225,9 +225,8 @@ def _array_of_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array
     Instance(pd.DataFrame, "a DataFrame, as cpt returns it").check(
         f"the table of {shown(variable)}", frame
     )
-    names = list(frame.columns.names)
-    if len(parents) > 1 and set(names) == set(parents):
-        frame = frame.reorder_levels([names.index(parent) for parent in parents], axis=1)
+    if len(parents) > 1 and set(frame.columns.names) == set(parents):
+        frame = frame.reorder_levels(parents, axis=1)  # by name, as positions can be names, too
     place = f"of the table of {shown(variable)}"
     rows = _positions_in_index(
         frame.index, [(label,) for label in levels[variable]], f"rows {place}"
