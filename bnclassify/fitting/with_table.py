@@ -226,7 +226,8 @@ def _array_of_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array
         f"the table of {shown(variable)}", frame
     )
     if len(parents) > 1 and set(frame.columns.names) == set(parents):
-        frame = frame.reorder_levels(parents, axis=1)  # by name, as positions can be names, too
+        by_name: list[Any] = parents  # as positions can be names, too
+        frame = frame.reorder_levels(by_name, axis=1)
     place = f"of the table of {shown(variable)}"
     rows = _positions_in_index(
         frame.index, [(label,) for label in levels[variable]], f"rows {place}"
