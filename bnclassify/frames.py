@@ -74,6 +74,7 @@ from .tools.messages import (
 _OWN = (pd.DataFrame, pd.Series, Mapping, np.ndarray, list, tuple, str)
 
 _MODULES = (
+    "narwhals",
     "polars",
     "pyarrow",
     "duckdb",
@@ -177,6 +178,8 @@ def _opened_by_narwhals(data: object) -> Foreign:
             f"Data of type {name} require narwhals, which is not installed. Run pip install "
             "narwhals, or convert them to a pandas DataFrame."
         ) from None
+    if type(data).__module__.partition(".")[0] == "narwhals":  # of any of its versions
+        data = cast("Any", data).to_native()
     opened: Foreign = nw.from_native(data, allow_series=True, pass_through=True)
     if opened is data and hasattr(data, "__arrow_c_stream__"):
         opened = nw.from_arrow(data, backend="pyarrow")

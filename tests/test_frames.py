@@ -11,7 +11,7 @@ import bnclassify as bn
 
 from .estimators import BNCClassifier, BNCMultiClassifier
 
-pytest.importorskip("narwhals", reason="narwhals is not installed; the extra frames has it")
+nw = pytest.importorskip("narwhals.stable.v2", reason="narwhals is not installed; the extra frames has it")
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
@@ -65,8 +65,10 @@ KINDS = {
     "arrow": lambda frame: as_polars(frame).to_arrow(),
     "duckdb": as_relation,
     "stream": Stream,
+    "narwhals": lambda frame: nw.from_native(as_polars(frame)),
+    "lazy narwhals": lambda frame: nw.from_native(as_polars(frame).lazy()),
 }
-ANSWERS = {"polars": pl, "lazy polars": pl, "arrow": pa, "duckdb": pa, "stream": pa}
+ANSWERS = {kind: pl if "polars" in kind or "narwhals" in kind else pa for kind in KINDS}
 
 
 def coded(frame):
