@@ -804,3 +804,13 @@ def test_rounding_errors_are_not_drawn():
     x = bn.from_effects(table)
     assert [bar.get_width() for bar in bn.plot_effect(x, "a").patches] == [0, 0]
     assert bn.plot_importance(x, frame).get_xlim()[1] > 0.1
+
+
+def test_ranks_of_many_models_have_room_for_their_numbers():
+    table = pd.DataFrame(np.random.default_rng(0).random((6, 25))).add_prefix("m")
+    assert bn.plot_ranks(bn.compare_ranks(table)).get_xticks().tolist() == [1, 4, 7, 10, 13, 16, 19, 22, 25]
+
+
+def test_one_row_is_not_called_rows():
+    axes = bn.plot_confusion(bn.confusion(["a"], ["a"]))
+    assert axes.get_title(loc="left").startswith("1 row, 100.0%")

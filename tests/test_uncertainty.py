@@ -210,5 +210,7 @@ def test_plot_cv_draws_intervals_of_the_means(car):
         np.testing.assert_allclose([segment[0][0], segment[1][0]], expected)
     with pytest.raises(ValueError, match="interval must be a finite number greater than 0 and less than 1"):
         bn.plot_cv(results, interval=95)
-    with pytest.raises(ValueError, match="train_size and test_size must be given"):
-        bn.plot_cv(pd.DataFrame(results.to_numpy()), interval=0.9)
+    other = pd.DataFrame(results.to_numpy())
+    with pytest.raises(ValueError, match=r"interval must be None for results of other .*; got 0\.9\. Use"):
+        bn.plot_cv(other, interval=0.9)
+    assert len(bn.compare(other, train_size=1296, test_size=432)) == 1  # what the error advises

@@ -74,6 +74,16 @@ def probability_text(probability: float) -> str:
     return "<0.01" if text == "0.00" and probability > 0 else text
 
 
+def rows_in_words(n: float) -> str:
+    """Write a number of rows.
+
+    >>> rows_in_words(1), rows_in_words(1728.0)
+    ('1 row', '1,728 rows')
+    """
+    text = f"{n:,.0f}"
+    return f"{text} row{'s' * (text != '1')}"
+
+
 _SIZE = 8  # points of all texts, so that they can be read in a column of a journal and on a phone
 _STYLE: Any = {
     "font.size": _SIZE,

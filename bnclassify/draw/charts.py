@@ -79,6 +79,7 @@ from .canvas import (
     max_lines,
     prepare_axes,
     probability_text,
+    rows_in_words,
     signed_weight,
     text_width,
     write_beside,
@@ -224,7 +225,7 @@ def plot_importance(
     target_name = labels[evidence.targets[0]] if is_one else "the predicted class"
     rival = rivals_in_words(labels, rivals) if is_named else "the second most probable class"
     n_rows = len(data) if data.n_positive_and_fractional[1] else round(data.size)
-    title = f"Importance in {n_rows:,} rows\nfor {target_name} against {rival}"
+    title = f"Importance in {rows_in_words(n_rows)}\nfor {target_name} against {rival}"
     legend = {"mean": filled_rectangle(BLUE), "middle half of the rows": axes.collections[1]}
     add_title_and_legend(axes, ax, title, f"absolute weight of evidence (nats){more}", legend)
     return axes
@@ -546,7 +547,8 @@ def _draw_bars_of_levels(
             encode_for_model(x, data, [effect.feature]), (effect.feature,), (effect.levels,)
         ).ravel()
         counts = np.bincount(codes + 1, minlength=len(labels) + 1)[1:]
-        labels = [f"{label} ({count:,} rows)" for label, count in zip(labels, counts, strict=True)]
+        rows = map(rows_in_words, counts.tolist())
+        labels = [f"{label} ({text})" for label, text in zip(labels, rows, strict=True)]
     n_lines = len(effect.parent_levels)
     axes = horizontal_axes(ax, labels, height=0.2 + 0.08 * n_lines)
     height, names = 0.72 / n_lines, dict[str, Any]()
@@ -1080,6 +1082,10 @@ def plot_cv(
         write_beside(axes, f"{mean:.3f}", (mean, model), (0, 6), ha="center", color=ORANGE)
     level = check_interval(interval)
     if level is not None:
+        if scheme is None:
+            expected = "None for results of other programs, which lack the numbers of rows of folds"
+            remedy = "Use compare(results, train_size=..., test_size=...)."
+            raise ValueError(must_be("interval", expected, interval, remedy))
         ratio = ratio_of_test_to_training_rows(len(figures), scheme, None, None)
         reach = t_half_width(len(figures) - 1, level)
         errors = [reach * corrected_error(column, ratio) for column in figures.to_numpy().T]
@@ -1164,7 +1170,7 @@ def plot_confusion(counts: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     axes.set(xlabel="predicted", ylabel="actual")
     total, right = float(table.sum()), float(np.diagonal(table).sum())
     correct = right / max(total, _LEAST)
-    title = f"{total:,.0f} rows, {correct:.1%} correct\n% and shade: share of the actual class"
+    title = f"{rows_in_words(total)}, {correct:.1%} correct\n% and shade: share of the actual class"
     add_title_and_legend(axes, ax, title)
     return axes
 
@@ -1248,7 +1254,7 @@ def plot_calibration(
     axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
     share = "in which it is right" if target is None else f"of class {target}"
     axes.set_ylabel(label_in_lines(f"share of rows {share}", 40))
-    title = f"{rows.sum():,.0f} rows, calibration error {calibration_error(sums):.3f}"
+    title = f"{rows_in_words(rows.sum())}, calibration error {calibration_error(sums):.3f}"
     given = "the most probable class" if target is None else target
     add_title_and_legend(axes, ax, title, f"probability given to {given}", names)
     return axes
@@ -1315,7 +1321,7 @@ def plot_ranks(comparison: RankComparison, *, ax: Axes | None = None) -> Axes:
     text = f"critical difference {difference:.2f} at {comparison.alpha:g}"
     write_beside(axes, text, (1, bottom), (0, -6), va="top", color=GREY)
     axes.set(xlim=(1 - margin, len(ranks) + margin), ylim=(bottom + 0.22, 0))
-    axes.set_xticks(range(1, len(ranks) + 1))
+    axes.set_xticks(range(1, k + 1, 1 + (k - 1) // 12))  # at most 12 numbers side by side
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.set_xlabel(f"average rank on {comparison.data_sets:,} data sets, 1 is best")
