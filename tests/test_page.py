@@ -206,6 +206,22 @@ def test_page_of_every_type_of_model_has_given_class_proportions(tmp_path):
         check(models[i], record, options, result)
 
 
+@needs_browser
+@pytest.mark.slow
+def test_values_that_are_rare_or_impossible_are_weighed_as_in_python(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({name: rng.integers(0, 9, 60).astype(str) for name in "abc"})
+    frame["y"] = np.where(frame["a"] < "4", rng.choice(list("pq"), 60), "r")
+    rare = bn.bnc("ande", "y", frame, m=1, dag_args={"weights": "mi", "min_count": 7})
+    impossible = bn.bnc("nb", "y", frame, smooth=0)
+    whole = as_records(rare, frame.head(8))
+    parts = [{name: v for name, v in row.items() if name != "b"} for row in whole]
+    calls = [*((0, row, {}) for row in parts), *((1, row, {}) for row in whole)]
+    results = call([written(rare, tmp_path), written(impossible, tmp_path)], calls, tmp_path)
+    for (i, record, options), result in zip(calls, results, strict=True):
+        check((rare, impossible)[i], record, options, result)
+
+
 def hostile_frame():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
