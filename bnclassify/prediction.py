@@ -209,7 +209,7 @@ def check_costs(
     if set(decisions) <= set(classes):
         decisions = [name for name in classes if name in decisions]
     order = [rows.index(name) for name in classes], [columns.index(name) for name in decisions]
-    ordered: pd.DataFrame = costs.iloc[order]
+    ordered: pd.DataFrame = costs.iloc[order].infer_objects()
     if not all(map(pd.api.types.is_any_real_numeric_dtype, ordered.dtypes)):
         raise TypeError("costs must have numbers in every cell.")
     table: Array = ordered.to_numpy(dtype=float)

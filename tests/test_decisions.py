@@ -103,6 +103,14 @@ def test_costs_of_all_sizes_are_compared_by_what_each_row_expects():
     assert set(bn.predict(x, frame, costs=tied)) == {"first"}
 
 
+def test_numbers_among_objects_are_numbers():
+    frame = pd.DataFrame({"f": "x", "y": [*"uv"] * 8})
+    costs = pd.DataFrame([[0, 1], [5, 0.5]], [*"uv"], [*"uv"], dtype=object)
+    assert bn.predict(bn.bnc("nb", "y", frame, smooth=1), {"f": "x"}, costs=costs).tolist() == ["v"]
+    shares = pd.DataFrame({"a": [0.5, 0.75, 1], "b": [0.25, 0.5, 0.5]}, dtype=object)
+    assert bn.compare_ranks(shares).ranks.to_dict() == {"a": 1, "b": 2}
+
+
 def test_ties_count_the_sizes_of_costs_that_cancel():
     """The costs of "b" sum to 0 ± 1e-7, so that .001 is not certainly more."""
     frame = pd.DataFrame({"f": "x", "y": [*"uv"] * 8})

@@ -208,7 +208,7 @@ def check_results(results: object, argument: str, contents: str) -> pd.DataFrame
         raise ValueError(
             f"{argument} must name each model once; got {listed(twice)} twice. Rename one."
         )
-    wrong = []
+    wrong, table = [], table.infer_objects()
     for name, column in table.items():
         is_number = pd.api.types.is_any_real_numeric_dtype(column)
         if not is_number or not np.isfinite(column.astype(float)).all():
