@@ -240,9 +240,12 @@ def _array_of_table(frame: pd.DataFrame, family: Family, levels: Known) -> Array
     sums: Array = table.sum(axis=0)
     wrong: Mask = (table < 0).any(axis=0) | ~(np.abs(sums - 1) <= 1e-8)
     if wrong.any():
+        got = f"the sum {sums[wrong][0]:.10g}. Divide each column by its sum."
+        if (table < 0).any():
+            got = f"{table.min():g}."
         raise ValueError(
             f"the table of {shown(variable)} must have columns of probabilities that sum to 1; got "
-            f"the sum {sums[wrong][0]:g}. Divide each column by its sum."
+            f"{got}"
         )
     return table.reshape([len(levels[v]) for v in family])
 
