@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import prod
 from numbers import Real as RealNumber
 from typing import Any, TypeAlias, overload
@@ -249,9 +249,9 @@ def encode_evidence(x: Model, evidence: EvidenceOf) -> tuple[Rows, dict[int, Arr
             numbers[position] = np.array([number], dtype=float)
             codes[position] = 0
         elif isinstance(value, Mapping):
-            likelihoods[position] = _level_log_likelihoods(x, name, value)
+            likelihoods[position] = _level_log_likelihoods(x, name, value.items())
         elif isinstance(value, list | set | frozenset):
-            likelihoods[position] = _level_log_likelihoods(x, name, dict.fromkeys(value, 1.0))
+            likelihoods[position] = _level_log_likelihoods(x, name, ((v, 1.0) for v in value))
         else:
             codes[position] = _code_of_label(x, name, value)
     return Rows(codes[:, None], numbers), likelihoods
@@ -266,10 +266,12 @@ def _code_of_label(x: Model, name: Hashable, label: object) -> int:
     return int(codes_by_levels(row, [name], (levels,))[0, 0])
 
 
-def _level_log_likelihoods(x: Model, name: Hashable, weights: Mapping[Hashable, object]) -> Array:
+def _level_log_likelihoods(
+    x: Model, name: Hashable, weights: Iterable[tuple[object, object]]
+) -> Array:
     """Return the logs of likelihoods of the levels of a variable, given by label, (levels,)."""
     likelihoods = np.zeros(len(x.levels_by_name[name]))
-    for label, weight in weights.items():
+    for label, weight in weights:
         code = _code_of_label(x, name, label)
         if code < 0:
             raise ValueError(
