@@ -354,7 +354,11 @@ def scorecard(
     1          0.05        0.95
     """
     model = check_fitted(x)
-    names = model.known_levels[-1] if model.one_class else ()
+    if not model.one_class:
+        raise ValueError(
+            "x must have one class variable; got several. Pass a model of one of them."
+        )
+    names = model.known_levels[-1]
     if len(names) != 2:
         raise ValueError(
             f"x must have two classes; got {listed(names)}. Merge the others into one."

@@ -74,7 +74,8 @@ def drift(x: Model, newdata: AnyTable, dataset: AnyTable | None = None) -> pd.Da
         Training data. Pass them if you have them: without them, numeric columns
         are measured in the intervals of the model and not in tenths. Sums of
         effects, scorecards and networks contain the shares of intervals and
-        levels; other models need `dataset`. Some results also need it: the last
+        levels, networks in the rows in which parents are known; other models
+        need `dataset`. Some results also need it: the last
         row, merged and dropped labels, the log odds of networks and of sums
         with effects of pairs, and the shares of missing values of networks
         without a level for them, and of the sums and scorecards that are made

@@ -225,6 +225,10 @@ class ClassView(Model):
     learned = EMPTY
 
     @property
+    def type_in_words(self) -> str:
+        return self.basis.type_in_words
+
+    @property
     def members(self) -> tuple[Model, ...]:
         return (self,)
 
