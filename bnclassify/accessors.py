@@ -251,7 +251,7 @@ def check_not_dropped(x: Model, argument: str, names: Iterable[Hashable]) -> Non
     """Raise a KeyError if a name is that of a numeric column that was dropped in training."""
     uncut = x.discretizer.uncut
     for name in names:
-        if name not in x.variables and is_among(name, uncut):
+        if is_among(name, uncut) and name not in x.variables:
             found = f"no cut point was found by method={x.discretizer.method!r}"
             remedy = f"This column was dropped in training, because {found}."
             raise KeyError(must_be(argument, "a feature of the model", name, remedy))

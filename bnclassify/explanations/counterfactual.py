@@ -202,7 +202,8 @@ def check_possible_changes(
     directions: Mapping[Hashable, Direction] | None,
 ) -> Wish:
     """Return what changes are possible, or raise an error that names what is not valid."""
-    for argument, value in {"ranges": ranges or {}, "directions": directions or {}}.items():
+    for argument, given in {"ranges": ranges, "directions": directions}.items():
+        value = {} if given is None else given
         Instance(Mapping, f"a dict of {argument} by feature").check(argument, value)
         check_not_dropped(x, argument, value)
         for name in value:
