@@ -347,11 +347,12 @@ def _contributions_of_block(
         rivals[at, targets] = False
     with np.errstate(invalid="ignore"):
         odds = logs[:, at, targets] - log_sum_exp(np.where(rivals, logs, -np.inf))
-        # In an average, odds can be infinite after some features and finite after all: such
-        # features add 0. Odds that are infinite after all stay infinite, so that inf − inf is 0.
+        # In an average, odds can be infinite or undefined after some features, but not after all:
+        # such features add 0. Odds that are infinite after all stay so, so that inf − inf is 0.
         last = odds[-1, :].copy()
-        for before, now in pairwise(list[Array](odds) if np.isinf(odds).any() else ()):
-            kept: Mask = np.where(np.isinf(now), now != last, np.isinf(before) & (before == last))
+        for before, now in pairwise(() if np.isfinite(odds).all() else list[Array](odds)):
+            stays: Mask = np.isnan(now) | (np.isinf(before) & (before == last))
+            kept: Mask = np.where(np.isinf(now), now != last, stays) & ~np.isnan(last)
             now[:] = np.where(kept, before, now)
         steps = np.where(np.equal(odds[1:], odds[:-1]), 0.0, np.diff(odds, axis=0))
     steps = np.where(mask_of_values_without_effect(x, rows)[list(order)], 0.0, steps)

@@ -562,3 +562,13 @@ def test_interactions_of_other_models(car):
         bn.lp(bn.kdb_mi("class", car), car, smooth=1), car.iloc[1727], interactions=True, sentences=True
     )
     assert any(reason.startswith("buying = low, persons = more, safety = high: the odds") for reason in text)
+
+
+def test_features_add_nothing_where_both_classes_are_impossible_without_later_ones():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({name: rng.integers(0, 9, 60).astype(str) for name in "abc"})
+    frame["class"] = np.where(frame["a"] < "4", rng.choice(list("pq"), 60), "r")
+    x = bn.bnc("ande", "class", frame, smooth=0, dag_args={"min_count": 1})
+    row = {"a": "2", "b": "4", "c": "5"}
+    assert bn.predict(x, row, prob=True).iloc[0].tolist() == [0, 1, 0]
+    assert bn.explain(x, row)["log_odds"].tolist()[2:] == [0, np.inf]

@@ -214,12 +214,13 @@ def test_values_that_are_rare_or_impossible_are_weighed_as_in_python(tmp_path):
     frame["y"] = np.where(frame["a"] < "4", rng.choice(list("pq"), 60), "r")
     rare = bn.bnc("ande", "y", frame, m=1, dag_args={"weights": "mi", "min_count": 7})
     impossible = bn.bnc("nb", "y", frame, smooth=0)
-    whole = as_records(rare, frame.head(8))
+    models = [rare, impossible, bn.bnc("ande", "y", frame, smooth=0, dag_args={"min_count": 1})]
+    whole = as_records(rare, frame.assign(a=rng.permutation(frame["a"])).head(20))
     parts = [{name: v for name, v in row.items() if name != "b"} for row in whole]
-    calls = [*((0, row, {}) for row in parts), *((1, row, {}) for row in whole)]
-    results = call([written(rare, tmp_path), written(impossible, tmp_path)], calls, tmp_path)
+    calls = [*((0, row, {}) for row in parts), *((i, row, {}) for row in whole for i in (1, 2))]
+    results = call([written(x, tmp_path) for x in models], calls, tmp_path)
     for (i, record, options), result in zip(calls, results, strict=True):
-        check((rare, impossible)[i], record, options, result)
+        check(models[i], record, options, result)
 
 
 def hostile_frame():
