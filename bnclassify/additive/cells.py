@@ -151,12 +151,15 @@ def tables_that_gain(
 
 def _sums_of_others(table: Cells, values: Array, weights: Array, cases: Positions | None) -> Array:
     """Return the weighted sums of values in the cell of each row, without the row's own case."""
-    sums = np.empty(values.shape)
+    from scipy.sparse import csr_array  # slow to import
+
     own, kept = np.arange(len(weights)), np.minimum(weights, 1.0)
     if cases is not None:
         _, own = np.unique(np.stack([table.cells, cases]), axis=1, return_inverse=True)
         own, kept = own.ravel(), weights
-    for c, of_rows in enumerate(values.T):
-        total = np.bincount(table.cells, weights * of_rows, table.size)[table.cells]
-        sums[:, c] = total - np.bincount(own, kept * of_rows)[own]
-    return sums
+
+    def sums(groups: Codes, of_rows: Array) -> Array:
+        by_row: Any = csr_array((of_rows, groups, np.arange(len(groups) + 1)))
+        return np.asarray((by_row.T @ values)[groups])
+
+    return sums(table.cells, weights) - sums(own, kept)
