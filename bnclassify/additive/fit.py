@@ -158,7 +158,7 @@ def _fit(rows: Rows, named: Sequence[Pair] | None, pairs: Any) -> _Fitted:
     chosen = possible if variances.of_types.get("pair") else []
     sides, terms = _terms(rows, chosen, variances)
     if chosen and large:
-        scale, power = _scale_of_pairs(rows, terms, *large)
+        scale, power = _scale_of_pairs(rows, terms, chosen, *large)
         terms = [
             t._replace(precision=t.precision / scale) if len(t.contrasts) == 2 else t for t in terms
         ]
@@ -191,15 +191,27 @@ def _regression(rows: Rows, at: Positions, weights: Array, terms: Sequence[Term]
 
 
 def _scale_of_pairs(
-    rows: Rows, terms: Sequence[Term], sample: Positions, is_held_out: Mask
+    rows: Rows,
+    terms: Sequence[Term],
+    pairs: Sequence[Pair],
+    sample: Positions,
+    is_held_out: Mask,
 ) -> tuple[float, float]:
     """Return the factor of the variance of pairs, and the power, that a larger sample favors."""
     order = sample[np.argsort(is_held_out, kind="stable")]
-    n = int(np.count_nonzero(~is_held_out))
-    single, of_pairs = [
-        covariances([t.at(order) for t in terms if len(t.contrasts) == k], n, "f") for k in (1, 2)
-    ]
-    return scale_of_pairs((single, of_pairs), rows.classes[order], rows.shares)
+    n, places = int(np.count_nonzero(~is_held_out)), np.argsort(rows.order_of_features)
+    # Sums in single precision are those of an order of features by contents.
+    single = [terms[i].at(order) for i in rows.order_of_features]
+    of_pairs = list[tuple[int, int, Term]]()
+    for pair, term in zip(pairs, terms[len(single) :], strict=True):
+        first, second = places[list(pair)].tolist()
+        if first > second:
+            first, second = second, first
+            term = term._replace(groups=term.groups[::-1], contrasts=term.contrasts[::-1])
+        of_pairs.append((first, second, term.at(order)))
+    of_pairs.sort(key=lambda own: own[:2])
+    kernels = [covariances(own, n, "f") for own in (single, [term for *_, term in of_pairs])]
+    return scale_of_pairs((kernels[0], kernels[1]), rows.classes[order], rows.shares)
 
 
 def _rank_pairs(rows: Rows, variances: Variances, held_out: Positions) -> list[Pair]:
