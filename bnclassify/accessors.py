@@ -107,6 +107,16 @@ def unwrap_estimator(x: Any) -> Any:
     return x.model_ if prior is None else replace_class_prior(x.model_, prior)
 
 
+def check_has_one_class_variable(x: object) -> Model:
+    """Return the fitted model, or raise a ValueError if it has several class variables."""
+    model = check_fitted(x)
+    if not model.one_class:
+        raise ValueError(
+            "x must have one class variable; got several. Pass a model of one of them."
+        )
+    return model
+
+
 def replace_class_prior(x: Model, prior: ClassPrior) -> Model:
     """Return a model with other class proportions, and with a recipe that replaces them again."""
     if not x.one_class:

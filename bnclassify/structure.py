@@ -934,7 +934,7 @@ def tan_cl(
 def _parents_in_best_forest(
     data: Countable, score: str, ess: float, root: int, rules: ArcRules
 ) -> dict[Hashable, tuple[Hashable, ...]]:
-    """Map each feature to its parents: in the forest or, of a number, the most informative."""
+    """Map each feature to its parents: in the forest or, for a number, the most informative."""
     names, position = data.features, data.positions
     numbers = [name for name in names if name in data.schema.numeric]
     coded = tuple([name for name in names if name not in data.schema.numeric])
@@ -1173,7 +1173,7 @@ def spode(
     names = data.features
     parents: dict[Hashable, tuple[Hashable, ...]] = dict.fromkeys(names, ())
     if len(names) > 1:
-        n, views = len(names), list[Array]()  # of what an arc contributes, (child, parent)
+        n, views = len(names), list[Array]()  # contributions of arcs, (child, parent)
         for view in data.codings:
             if score == "k2":  # which depends on the direction
                 scores = LocalScores(view, score)

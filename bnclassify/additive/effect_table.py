@@ -313,12 +313,8 @@ class EffectTable(BuiltOn):
 
     def shown_values(self, name: Hashable) -> list[Hashable]:
         """Return the values of a feature: intervals or labels, and the last for missing values."""
-        is_cut = name in self.discretizer.cuts
-        values = (
-            intervals_between_cuts(self.discretizer.cuts[name])
-            if is_cut
-            else self.levels_by_name[name]
-        )
+        cuts = self.discretizer.cuts.get(name)
+        values = self.levels_by_name[name] if cuts is None else intervals_between_cuts(cuts)
         return [*values, MISSING]
 
 

@@ -200,7 +200,7 @@ def _scale_of_pairs(
     """Return the factor of the variance of pairs, and the power, that a larger sample favors."""
     order = sample[np.argsort(is_held_out, kind="stable")]
     n, places = int(np.count_nonzero(~is_held_out)), np.argsort(rows.order_of_features)
-    # Sums in single precision are those of an order of features by contents.
+    # Sums in single precision depend on their order, which is therefore one by contents.
     single = [terms[i].at(order) for i in rows.order_of_features]
     of_pairs = list[tuple[int, int, Term]]()
     for pair, term in zip(pairs, terms[len(single) :], strict=True):
@@ -252,7 +252,7 @@ def _terms(
 def _most_of_sides(sizes: Sequence[int], pairs: Sequence[Pair], most: float) -> int:
     """Return the largest size of sides with which all pairs have at most so many cells.
 
-    Example: of a pair with the sizes 2 and 20 and at most 20 cells, sides have at most 10.
+    Example: If a pair has the sizes 2 and 20 and at most 20 cells, its sides have at most 10.
     """
     first, second = np.array(sizes)[np.array(pairs).T]
     for size in range(max(*first, *second), 2, -1):
@@ -302,7 +302,8 @@ def _as_table(fitted: _Fitted, data: Dataset, class_var: Hashable) -> EffectTabl
     """Return the tables of a regression as a model."""
     rows, regression, features = fitted.rows, fitted.regression, [*fitted.rows.features]
     size = float(rows.weights.sum())
-    # The groups of a feature with exact values are these; the groups before, and those of values.
+    # A feature with exact values gets one group per value: `before` are their groups in the fit,
+    # and `places` the groups of the values that occur.
     before: list[Any] = [slice(None)] * len(features)
     places = dict[int, Positions]()
     for i in {i for own in fitted.tables if own.is_exact for i in own.features}:
@@ -388,7 +389,7 @@ def _moments(rows: Rows, tables: Sequence[Array], pairs: Sequence[PairEffects]) 
     is_evidence = np.array([bool(table[-1].any()) for table in tables], dtype=bool)
     missing = missing.reshape(groups.shape).astype(bool) & is_evidence[:, None]
     moments = UnknownEffects.from_rows(effects, missing, rows.weights[some], rows.shares)
-    # Of all rows, of which these may be some.
+    # Missing values are counted in all rows, not only in those of the moments.
     counts = np.zeros(len(rows.classes), dtype=np.intp)
     for i in np.flatnonzero(is_evidence).tolist():
         counts += rows.features[i].groups == len(rows.features[i].mass) - 1

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..accessors import check_fitted
+from ..accessors import check_has_one_class_variable
 from ..dataset import MISSING, Dataset
 from ..model import MISSING_RULE, NO_JOINT, Model, Step
 from ..scores import Rows, mask_of_values_without_effect
@@ -353,11 +353,7 @@ def scorecard(
     0          0.05        0.95
     1          0.05        0.95
     """
-    model = check_fitted(x)
-    if not model.one_class:
-        raise ValueError(
-            "x must have one class variable; got several. Pass a model of one of them."
-        )
+    model = check_has_one_class_variable(x)
     names = model.known_levels[-1]
     if len(names) != 2:
         raise ValueError(

@@ -242,7 +242,7 @@ class _Search:
 
     @property
     def _posterior(self) -> Array:
-        """The posterior probabilities of what was tried, proportional to exp(−n loss)."""
+        """The posterior probabilities of the variances tried, proportional to exp(−n loss)."""
         return softmax(-self.n_held_out * np.array([one.loss for one in self.tried]), axis=0)
 
     def _try(self, variances: dict[str, float]) -> _Try:
@@ -332,7 +332,7 @@ class _Parts:
                 if z.shape[1]:
                     keys.append((name, i))
                     z = z[feature.groups[rows.sample]]
-                    # Of many contrasts, as those of names, fewer have the same products.
+                    # If contrasts outnumber rows, as those of names do, R has the same products.
                     own.append(z if z.shape[1] <= len(z) else np.linalg.qr(z.T)[1].T)
         owners = np.repeat(np.arange(len(keys)), [z.shape[1] for z in own[1:]])
         return cls(keys, np.hstack(own).astype("f"), owners)

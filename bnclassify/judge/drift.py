@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..accessors import check_fitted, check_has_rows, read_for_model
+from ..accessors import check_has_one_class_variable, check_has_rows, read_for_model
 from ..additive.effect_table import LEAST_MASS, UNSEEN, EffectTable
 from ..dataset import MISSING, Columns, Dataset, as_floats, rounding_of_numbers
 from ..frames import AnyTable, labels_and_codes_of_numbers, open_rows
@@ -153,11 +153,7 @@ def drift(x: Model, newdata: AnyTable, dataset: AnyTable | None = None) -> pd.Da
     pregnancies  0.5       0.1
     (score)      0.4       0.8
     """
-    model = check_fitted(x)
-    if not model.one_class:
-        raise ValueError(
-            "x must have one class variable; got several. Pass a model of one of them."
-        )
+    model = check_has_one_class_variable(x)
     labels = model.known_levels[-1]
     if len(labels) < 2:
         raise ValueError(
